@@ -1,0 +1,41 @@
+//go:build deps
+
+package main
+
+import (
+	_ "github.com/diskfs/go-diskfs"
+	_ "github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	_ "github.com/fluxcd/pkg/git/gogit"
+	_ "github.com/fluxcd/pkg/git/signature"
+	_ "github.com/fluxcd/pkg/ssa"
+	_ "github.com/fluxcd/pkg/ssa/normalize"
+	_ "github.com/fluxcd/pkg/ssa/utils"
+	_ "github.com/go-git/go-git/v5"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/kdomanski/iso9660"
+	_ "github.com/luthermonson/go-proxmox"
+	_ "github.com/prometheus/client_golang/prometheus"
+	_ "github.com/spf13/cobra"
+	_ "golang.org/x/crypto/ssh"
+	_ "golang.org/x/sync/errgroup"
+	_ "golang.org/x/time/rate"
+	_ "k8s.io/api/core/v1"
+	_ "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	_ "k8s.io/client-go/kubernetes"
+	_ "k8s.io/client-go/tools/clientcmd"
+	_ "k8s.io/component-base/metrics"
+	_ "sigs.k8s.io/cluster-api/api/addons/v1beta2"
+	_ "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
+	_ "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	_ "sigs.k8s.io/cluster-api/api/ipam/v1beta2"
+	_ "sigs.k8s.io/cluster-api/util/conditions"
+	_ "sigs.k8s.io/cluster-api/util/patch"
+	_ "sigs.k8s.io/cluster-api/util/kubeconfig"
+	_ "sigs.k8s.io/cluster-api/exp/runtime/server"
+	_ "sigs.k8s.io/controller-runtime"
+	_ "sigs.k8s.io/controller-runtime/pkg/envtest"
+	_ "sigs.k8s.io/kustomize/api/krusty"
+	_ "sigs.k8s.io/kustomize/kyaml/yaml"
+	_ "sigs.k8s.io/yaml"
+)
+

@@ -1,0 +1,35 @@
+// Command kubehenge describes Kubernetes clusters on Proxmox VE in Git and keeps them as described.
+// It only joins the commands of its folders; each verb lives in the folder that does it.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command().ExecuteContext(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, "kubehenge:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func command() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "kubehenge",
+		Short:         "Kubernetes clusters on your own Proxmox VE, described in Git",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand()
+	return root
+}
