@@ -1,0 +1,179 @@
+package simulator
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Inventory describes a Proxmox VE: what the simulator starts with, and what it can be saved as.
+type Inventory struct {
+	Cluster  string            `json:"cluster,omitempty"` // name; empty: a single node that is in no cluster
+	Options  map[string]string `json:"options,omitempty"` // datacenter options, e.g. next-id: lower=200
+	Nodes    []NodeSpec        `json:"nodes"`             // the first answers the API
+	Storages []StorageSpec     `json:"storages,omitempty"`
+	Zones    []ZoneSpec        `json:"zones,omitempty"` // SDN zones with their VNets
+	Realms   []RealmSpec       `json:"realms,omitempty"`
+	Users    []UserSpec        `json:"users,omitempty"`
+	Groups   []GroupSpec       `json:"groups,omitempty"`
+	Roles    []RoleSpec        `json:"roles,omitempty"`
+	ACLs     []ACLSpec         `json:"acls,omitempty"`
+	Pools    []PoolSpec        `json:"pools,omitempty"`
+	Guests   []GuestSpec       `json:"guests,omitempty"`
+	Volumes  []VolumeSpec      `json:"volumes,omitempty"` // beside the disks that guests name
+}
+
+// NodeSpec is a node.
+type NodeSpec struct {
+	Name      string   `json:"name"`
+	Address   string   `json:"address,omitempty"`
+	CPUs      int      `json:"cpus,omitempty"`      // default 16
+	MemoryMiB int      `json:"memoryMiB,omitempty"` // MiB, default 65536
+	Bridges   []string `json:"bridges,omitempty"`   // default vmbr0
+	Offline   bool     `json:"offline,omitempty"`
+}
+
+// StorageSpec is a storage.
+type StorageSpec struct {
+	Name     string            `json:"name"`
+	Type     string            `json:"type"` // dir, nfs, lvmthin, zfspool, rbd, ...
+	Content  string            `json:"content"`
+	Shared   bool              `json:"shared,omitempty"`
+	Nodes    []string          `json:"nodes,omitempty"` // default: all
+	Disabled bool              `json:"disabled,omitempty"`
+	SizeGiB  int               `json:"sizeGiB,omitempty"` // GiB, default 1000
+	Options  map[string]string `json:"options,omitempty"` // path, pool, thinpool, ... as in its configuration
+}
+
+// ZoneSpec is an SDN zone.
+type ZoneSpec struct {
+	Name  string   `json:"name"`
+	Type  string   `json:"type"`
+	Nodes []string `json:"nodes,omitempty"`
+	VNets []string `json:"vnets,omitempty"`
+}
+
+// RealmSpec is an authentication realm beside pam and pve.
+type RealmSpec struct {
+	Name    string            `json:"name"`
+	Type    string            `json:"type"`
+	Comment string            `json:"comment,omitempty"`
+	Default bool              `json:"default,omitempty"`
+	Options map[string]string `json:"options,omitempty"`
+}
+
+// UserSpec is a user with its tokens.
+type UserSpec struct {
+	ID       string      `json:"id"`
+	Password string      `json:"password,omitempty"`
+	Email    string      `json:"email,omitempty"`
+	Comment  string      `json:"comment,omitempty"`
+	Disabled bool        `json:"disabled,omitempty"`
+	Expire   int64       `json:"expire,omitempty"` // seconds since 1970, 0: never
+	Tokens   []TokenSpec `json:"tokens,omitempty"`
+}
+
+// TokenSpec is an API token of a user.
+type TokenSpec struct {
+	ID      string `json:"id"`     // the part after the "!"
+	Secret  string `json:"secret"` // a UUID
+	Full    bool   `json:"full,omitempty"`
+	Expire  int64  `json:"expire,omitempty"`
+	Comment string `json:"comment,omitempty"`
+}
+
+// GroupSpec is a group of users.
+type GroupSpec struct {
+	ID      string   `json:"id"`
+	Comment string   `json:"comment,omitempty"`
+	Users   []string `json:"users,omitempty"`
+}
+
+// RoleSpec is a role beside the built-in ones.
+type RoleSpec struct {
+	ID         string   `json:"id"`
+	Privileges []string `json:"privileges,omitempty"`
+}
+
+// ACLSpec gives a role on a path to users, groups and tokens.
+type ACLSpec struct {
+	Path        string   `json:"path"`
+	Roles       []string `json:"roles"`
+	Users       []string `json:"users,omitempty"`
+	Groups      []string `json:"groups,omitempty"`
+	Tokens      []string `json:"tokens,omitempty"`
+	NoPropagate bool     `json:"noPropagate,omitempty"`
+}
+
+// PoolSpec is a resource pool; its guests name it.
+type PoolSpec struct {
+	ID       string   `json:"id"`
+	Comment  string   `json:"comment,omitempty"`
+	Storages []string `json:"storages,omitempty"`
+}
+
+// GuestSpec is a virtual machine or a container.
+type GuestSpec struct {
+	VMID    int               `json:"vmid"`
+	Type    string            `json:"type,omitempty"` // qemu (default) or lxc
+	Node    string            `json:"node"`
+	Pool    string            `json:"pool,omitempty"`
+	Running bool              `json:"running,omitempty"`
+	Config  map[string]string `json:"config"` // as in its configuration file; smbios1 and MACs are added
+}
+
+// VolumeSpec is a volume that no guest names.
+type VolumeSpec struct {
+	ID   string `json:"id"`
+	Node string `json:"node,omitempty"` // on a storage that is not shared
+	Size int64  `json:"size,omitempty"` // bytes
+}
+
+//go:embed inventories/*.yaml
+var inventories embed.FS
+
+// Inventories are the names of the ready inventories.
+func Inventories() []string {
+	entries, _ := fs.ReadDir(inventories, "inventories")
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+	}
+	return names
+}
+
+// LoadInventory reads a ready inventory by its name (see Inventories), else the file of this name.
+func LoadInventory(name string) (*Inventory, error) {
+	data, err := inventories.ReadFile("inventories/" + name + ".yaml")
+	if err != nil {
+		if data, err = os.ReadFile(name); err != nil {
+			return nil, fmt.Errorf("inventory %q is neither a file nor one of %s: %w", name, strings.Join(Inventories(), ", "), err)
+		}
+	}
+	inv, err := ParseInventory(data)
+	if err != nil {
+		return nil, fmt.Errorf("inventory %q: %w", name, err)
+	}
+	return inv, nil
+}
+
+// ParseInventory decodes an inventory from YAML; unknown fields are errors.
+func ParseInventory(data []byte) (*Inventory, error) {
+	inv := &Inventory{}
+	if err := yaml.UnmarshalStrict(data, inv); err != nil {
+		return nil, fmt.Errorf("parse inventory: %w", err)
+	}
+	if len(inv.Nodes) == 0 {
+		return nil, fmt.Errorf("parse inventory: no nodes")
+	}
+	return inv, nil
+}
+
+// YAML encodes the inventory so that ParseInventory reads it again.
+func (i *Inventory) YAML() ([]byte, error) {
+	return yaml.Marshal(i)
+}
