@@ -1,0 +1,9 @@
+// Package classes holds what clusters are made of: one folder a distribution and revision.
+package classes
+
+import "embed"
+
+// Files are the folders of all classes, such as kubeadm-1/class.yaml.
+//
+//go:embed */*
+var Files embed.FS
