@@ -9,9 +9,11 @@ import (
 // GroupVersion is kubehenge.dev/v1alpha1.
 var GroupVersion = schema.GroupVersion{Group: "kubehenge.dev", Version: "v1alpha1"}
 
-// AddToScheme makes the kinds of this package known to a scheme.
-var AddToScheme = runtime.NewSchemeBuilder(func(s *runtime.Scheme) error {
+var schemeBuilder = runtime.NewSchemeBuilder(func(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion, &ClusterClaim{}, &ClusterClaimList{}, &Fleet{}, &FleetList{})
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
-}).AddToScheme
+})
+
+// AddToScheme makes the kinds of this package known to a scheme.
+var AddToScheme = schemeBuilder.AddToScheme
