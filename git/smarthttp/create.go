@@ -1,0 +1,65 @@
+package smarthttp
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Rules are what a repository refuses by itself.
+type Rules struct {
+	// KeepHistory refuses pushes that leave commits behind or delete a branch (receive.denyNonFastForwards, receive.denyDeletes).
+	KeepHistory bool
+}
+
+var repositoryName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}\.git$`)
+
+// CheckName says why a repository may not have a name: lower-case letters, digits and dashes, then .git.
+func CheckName(name string) error {
+	if !repositoryName.MatchString(name) {
+		return fmt.Errorf("a repository cannot be named %q: use lower-case letters, digits and dashes, and .git at the end", name)
+	}
+	return nil
+}
+
+// Init creates a bare repository with its HEAD on main, or sets the rules of the one that is there. It returns the repository's folder.
+func Init(dir, name string, rules Rules) (string, error) {
+	if err := CheckName(name); err != nil {
+		return "", err
+	}
+	repository := filepath.Join(dir, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("create repository %s: %w", name, err)
+	}
+	keep := fmt.Sprint(rules.KeepHistory)
+	steps := [][]string{
+		{"init", "--quiet", "--bare", "--template=", "--initial-branch=main", repository},
+		{"-C", repository, "config", "http.receivepack", "true"},
+		{"-C", repository, "config", "receive.denyNonFastForwards", keep},
+		{"-C", repository, "config", "receive.denyDeletes", keep},
+		{"-C", repository, "config", "receive.fsckObjects", "true"},
+		{"-C", repository, "config", "receive.autogc", "true"},
+		{"-C", repository, "config", "gc.autoDetach", "false"},
+		{"-C", repository, "config", "uploadpack.allowReachableSHA1InWant", "true"},
+	}
+	for _, args := range steps {
+		if err := run(args); err != nil {
+			return "", fmt.Errorf("create repository %s: %w", name, err)
+		}
+	}
+	return repository, nil
+}
+
+// run runs git free of the user's configuration.
+func run(args []string) error {
+	cmd := exec.Command("git", args...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "HOME=" + os.DevNull}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
