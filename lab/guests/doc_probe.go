@@ -1,0 +1,24 @@
+package main
+import (
+_ "sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/cloudinit"
+_ "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/runtime"
+_ "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/server/api"
+_ "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/server/etcd"
+_ "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/cloud/api/v1alpha1"
+_ "github.com/kdomanski/iso9660"
+_ "github.com/google/go-cmp/cmp"
+_ "github.com/google/gnostic-models/openapiv2"
+_ "k8s.io/api/core/v1"
+_ "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+_ "k8s.io/client-go/tools/clientcmd"
+_ "k8s.io/client-go/kubernetes"
+_ "k8s.io/utils/clock"
+_ "k8s.io/klog/v2"
+_ "k8s.io/cluster-bootstrap/token/jws"
+_ "sigs.k8s.io/cluster-api/util/secret"
+_ "sigs.k8s.io/cluster-api/util/certs"
+_ "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+_ "sigs.k8s.io/controller-runtime"
+_ "sigs.k8s.io/yaml"
+)
+func main(){}
