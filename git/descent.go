@@ -19,13 +19,21 @@ func (r *Repository) Descends(ctx context.Context, newer, older string) (bool, e
 	if err != nil {
 		return false, err
 	}
-	if len(r.lacking(from)) > 0 {
+	if !r.holds(from) {
 		return false, fmt.Errorf("%s: %w", newer, ErrUnknownCommit)
 	}
-	if len(r.lacking(to)) > 0 {
+	if !r.holds(to) {
 		return false, nil
 	}
 	return r.reaches(ctx, from, to)
+}
+
+// holds says whether the clone has a commit of that name.
+func (r *Repository) holds(h plumbing.Hash) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, err := r.object(plumbing.CommitObject, h, maxCommit)
+	return err == nil
 }
 
 // reaches walks breadth first: what is asked for is mostly near.

@@ -22,11 +22,14 @@ func (r *Repository) Push(ctx context.Context, sha string) error {
 	if err != nil {
 		return err
 	}
-	return r.pushRef(ctx, r.branch(), to)
+	return r.pushRef(ctx, r.branch(), to, r.pack)
 }
 
+// packer makes what a push sends: the objects of a reference's new value that are not there.
+type packer func(ctx context.Context, to plumbing.Hash, there map[string]plumbing.Hash) (*bytes.Buffer, error)
+
 // pushRef is Push for any reference.
-func (r *Repository) pushRef(ctx context.Context, ref plumbing.ReferenceName, to plumbing.Hash) error {
+func (r *Repository) pushRef(ctx context.Context, ref plumbing.ReferenceName, to plumbing.Hash, pack packer) error {
 	if r.remote == nil {
 		return errReadOnly
 	}
@@ -40,7 +43,7 @@ func (r *Repository) pushRef(ctx context.Context, ref plumbing.ReferenceName, to
 		return remoteError(doing, err, secret)
 	}
 	defer func() { _ = session.Close() }() // its outcome says nothing that the push has not said
-	if err := r.push(ctx, session, ref, to); err != nil {
+	if err := r.push(ctx, session, ref, to, pack); err != nil {
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
@@ -54,7 +57,7 @@ func (r *Repository) pushRef(ctx context.Context, ref plumbing.ReferenceName, to
 	return r.moveTip(to)
 }
 
-func (r *Repository) push(ctx context.Context, session transport.ReceivePackSession, ref plumbing.ReferenceName, to plumbing.Hash) error {
+func (r *Repository) push(ctx context.Context, session transport.ReceivePackSession, ref plumbing.ReferenceName, to plumbing.Hash, pack packer) error {
 	refs, err := session.AdvertisedReferencesContext(ctx)
 	if err != nil && !errors.Is(err, transport.ErrEmptyRemoteRepository) {
 		return err
@@ -66,7 +69,7 @@ func (r *Repository) push(ctx context.Context, session transport.ReceivePackSess
 	if err := r.fastForward(ctx, from, to); err != nil {
 		return err
 	}
-	pack, err := r.pack(ctx, to, refs.References)
+	content, err := pack(ctx, to, refs.References)
 	if err != nil {
 		return err
 	}
@@ -79,7 +82,7 @@ func (r *Repository) push(ctx context.Context, session transport.ReceivePackSess
 		req.Progress = words
 	}
 	req.Commands = []*packp.Command{{Name: ref, Old: from, New: to}}
-	req.Packfile = io.NopCloser(pack)
+	req.Packfile = io.NopCloser(content)
 	report, err := session.ReceivePack(ctx, req)
 	return outcome(report, err, words.String())
 }
@@ -128,7 +131,7 @@ func (r *Repository) fastForward(ctx context.Context, from, to plumbing.Hash) er
 	if from.IsZero() {
 		return nil
 	}
-	if len(r.lacking(from)) > 0 {
+	if !r.holds(from) {
 		return ErrNonFastForward
 	}
 	ok, err := r.reaches(ctx, to, from)
