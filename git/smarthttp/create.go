@@ -34,27 +34,36 @@ func Init(dir, name string, rules Rules) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("create repository %s: %w", name, err)
 	}
-	keep := fmt.Sprint(rules.KeepHistory)
-	steps := [][]string{
-		{"init", "--quiet", "--bare", "--template=", "--initial-branch=main", repository},
-		{"-C", repository, "config", "http.receivepack", "true"},
-		{"-C", repository, "config", "receive.denyNonFastForwards", keep},
-		{"-C", repository, "config", "receive.denyDeletes", keep},
-		{"-C", repository, "config", "receive.fsckObjects", "true"},
-		{"-C", repository, "config", "receive.autogc", "true"},
-		{"-C", repository, "config", "gc.autoDetach", "false"},
-		{"-C", repository, "config", "uploadpack.allowReachableSHA1InWant", "true"},
+	if err := run("init", "--quiet", "--bare", "--template=", "--initial-branch=main", repository); err != nil {
+		return "", fmt.Errorf("create repository %s: %w", name, err)
 	}
-	for _, args := range steps {
-		if err := run(args); err != nil {
-			return "", fmt.Errorf("create repository %s: %w", name, err)
-		}
+	if err := os.WriteFile(filepath.Join(repository, "config"), []byte(config(rules)), 0o600); err != nil {
+		return "", fmt.Errorf("create repository %s: %w", name, err)
 	}
 	return repository, nil
 }
 
+// config is the repository's whole configuration. https://git-scm.com/docs/git-config
+func config(rules Rules) string {
+	return fmt.Sprintf(`[core]
+	repositoryformatversion = 0
+	filemode = true
+	bare = true
+[http]
+	receivepack = true
+[receive]
+	fsckObjects = true
+	denyNonFastForwards = %[1]t
+	denyDeletes = %[1]t
+[uploadpack]
+	allowReachableSHA1InWant = true
+[gc]
+	autoDetach = false
+`, rules.KeepHistory)
+}
+
 // run runs git free of the user's configuration.
-func run(args []string) error {
+func run(args ...string) error {
 	cmd := exec.Command("git", args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "HOME=" + os.DevNull}
 	out, err := cmd.CombinedOutput()
