@@ -1,0 +1,310 @@
+package kustomize
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/types"
+
+	"kubehenge.dev/render/problem"
+	"kubehenge.dev/render/strict"
+)
+
+// FileNames are the names that a kustomization may have. https://github.com/kubernetes-sigs/kustomize, api/konfig
+var FileNames = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
+
+// target is one kustomization with what it pulls in, in its order.
+type target struct {
+	folder        string
+	file          *file
+	kustomization types.Kustomization
+	resources     []step
+	components    []step
+	patches       []*file
+}
+
+// step is one entry of resources or components: a file or a kustomization of its own.
+type step struct {
+	file   *file
+	target *target
+}
+
+// target reads a folder's kustomization and everything below. It is nil when there is none; the problem is told.
+func (s *scan) target(folder string, above []string) (*target, error) {
+	f, err := s.kustomizationFile(folder)
+	if f == nil || err != nil {
+		return nil, err
+	}
+	t := &target{folder: folder, file: f}
+	if !s.decode(t) {
+		return t, nil
+	}
+	above = append(above[:len(above):len(above)], folder)
+	for _, load := range []func(*target, []string) error{s.loadResources, s.loadComponents, s.loadPatches, s.loadOthers} {
+		if err := load(t, above); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func (s *scan) kustomizationFile(folder string) (*file, error) {
+	var found *file
+	for _, name := range FileNames {
+		f, err := s.read(path.Join(folder, name))
+		if err != nil {
+			return nil, err
+		}
+		if f != nil && found != nil {
+			s.tell(f.path, 0, "", "stands beside "+path.Base(found.path)+"; keep one of them")
+		} else if f != nil {
+			found = f
+		}
+	}
+	if found == nil {
+		s.tell(folder, 0, "", "holds no kustomization.yaml")
+	}
+	return found, nil
+}
+
+// decode reads the kustomization as the kustomize library does, once its fields are known to be harmless.
+func (s *scan) decode(t *target) bool {
+	before := len(s.problems)
+	s.parse(t.file)
+	if len(s.problems) == before {
+		s.checkFields(t.file)
+	}
+	if len(s.problems) > before {
+		return false
+	}
+	if err := t.kustomization.Unmarshal(t.file.content); err != nil {
+		s.tell(t.file.path, 0, "", "no valid kustomization: "+strings.TrimPrefix(err.Error(), "invalid Kustomization: "))
+		return false
+	}
+	t.kustomization.FixKustomization()
+	for _, message := range t.kustomization.EnforceFields() {
+		s.tell(t.file.path, 0, "", message)
+	}
+	if left := withoutAllowed(t.kustomization); left != "" {
+		s.tell(t.file.path, 0, left, "may not be used here")
+	}
+	return len(s.problems) == before
+}
+
+func (s *scan) loadResources(t *target, above []string) error {
+	for i, entry := range t.kustomization.Resources {
+		field := fmt.Sprintf("resources[%d]", i)
+		f, folder, err := s.entry(t, field, entry)
+		if err != nil {
+			return err
+		}
+		var below step
+		switch {
+		case f != nil:
+			s.parse(f)
+			s.objects += len(f.docs)
+			below.file = f
+		case folder != "":
+			if below.target, err = s.below(t, field, folder, above); err != nil {
+				return err
+			}
+		}
+		t.resources = append(t.resources, below)
+	}
+	if s.objects > maxObjects {
+		s.tell(t.file.path, 0, "resources", fmt.Sprintf("more than %d objects and patches", maxObjects))
+	}
+	return nil
+}
+
+func (s *scan) loadComponents(t *target, above []string) error {
+	for i, entry := range t.kustomization.Components {
+		field := fmt.Sprintf("components[%d]", i)
+		f, folder, err := s.entry(t, field, entry)
+		if err != nil {
+			return err
+		}
+		var below step
+		switch {
+		case f != nil:
+			s.tellField(t, field, "is a file; a component is a folder")
+		case folder != "":
+			if below.target, err = s.below(t, field, folder, above); err != nil {
+				return err
+			}
+		}
+		t.components = append(t.components, below)
+	}
+	return nil
+}
+
+// below reads a kustomization within another.
+func (s *scan) below(t *target, field, folder string, above []string) (*target, error) {
+	for _, a := range above {
+		if a == folder || strings.HasPrefix(a, folder+"/") || folder == "." {
+			s.tellField(t, field, "is this kustomization itself, or holds it")
+			return nil, nil
+		}
+	}
+	if len(above) >= maxDepth {
+		s.tellField(t, field, fmt.Sprintf("more than %d kustomizations within each other", maxDepth))
+		return nil, nil
+	}
+	if len(s.files) > 4*maxFiles {
+		return nil, nil // already told; no need to read on
+	}
+	return s.target(folder, above)
+}
+
+func (s *scan) loadPatches(t *target, _ []string) error {
+	for i, p := range t.kustomization.Patches {
+		s.objects++
+		if p.Path == "" {
+			continue
+		}
+		f, err := s.own(t, fmt.Sprintf("patches[%d].path", i), p.Path)
+		if err != nil {
+			return err
+		}
+		if f != nil {
+			s.parse(f)
+			t.patches = append(t.patches, f)
+		}
+	}
+	return nil
+}
+
+// loadOthers reads the other files that a kustomization may name.
+func (s *scan) loadOthers(t *target, _ []string) error {
+	for field, name := range otherFiles(&t.kustomization) {
+		if _, err := s.own(t, field, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// otherFiles yields the fields and paths of the generators' and replacements' files.
+func otherFiles(k *types.Kustomization) func(yield func(field, path string) bool) {
+	return func(yield func(field, path string) bool) {
+		for i, g := range k.ConfigMapGenerator {
+			for j, source := range g.FileSources {
+				if _, after, found := strings.Cut(source, "="); found {
+					source = after
+				}
+				if !yield(fmt.Sprintf("configMapGenerator[%d].files[%d]", i, j), source) {
+					return
+				}
+			}
+			for j, source := range g.EnvSources {
+				if !yield(fmt.Sprintf("configMapGenerator[%d].envs[%d]", i, j), source) {
+					return
+				}
+			}
+		}
+		for i, r := range k.Replacements {
+			if r.Path != "" && !yield(fmt.Sprintf("replacements[%d].path", i), r.Path) {
+				return
+			}
+		}
+	}
+}
+
+// localPath is what an entry may look like. The kustomize library takes more for a URL or a Git repository than one would think,
+// "github.com/..." among them, and runs git or fetches it.
+var localPath = regexp.MustCompile(`^(\.{1,2}|[A-Za-z0-9_][A-Za-z0-9_+=.-]*|\.[A-Za-z0-9_][A-Za-z0-9_+=.-]*)(/(\.{1,2}|\.?[A-Za-z0-9_][A-Za-z0-9_+=.-]*))*/?$`)
+
+// local refuses what is not a plain path to something in the tree.
+func (s *scan) local(t *target, field, entry string) (string, bool) {
+	lower := strings.ToLower(entry)
+	if !localPath.MatchString(entry) || strings.HasPrefix(lower, "github.com") || strings.Contains(lower, ".git/") || strings.HasSuffix(lower, ".git") ||
+		strings.Contains(lower, "_git/") || strings.Contains(strings.NewReplacer("../", "", "/..", "").Replace(entry), "..") && entry != ".." {
+		s.tellField(t, field, fmt.Sprintf("%q is no path to a file or folder of this repository; nothing else is read", entry))
+		return "", false
+	}
+	name, ok := inTree(t.folder, entry)
+	if !ok {
+		s.tellField(t, field, fmt.Sprintf("%q leads out of the repository", entry))
+	}
+	return name, ok
+}
+
+// entry finds what an entry of resources or components names: a file, or a folder.
+func (s *scan) entry(t *target, field, entry string) (f *file, folder string, err error) {
+	name, ok := s.local(t, field, entry)
+	if !ok {
+		return nil, "", nil
+	}
+	if path.Ext(name) == "" || name == "." || strings.HasSuffix(name, "..") {
+		if isFolder, err := s.isFolder(name); err != nil || isFolder {
+			return nil, name, err
+		}
+	}
+	if f, err = s.own(t, field, entry); err != nil || f != nil {
+		return f, "", err
+	}
+	return nil, "", nil
+}
+
+func (s *scan) isFolder(name string) (bool, error) {
+	_, err := s.tree.ReadDir(name)
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, fs.ErrNotExist), Refused(err):
+		return false, nil
+	}
+	return false, err
+}
+
+// own reads a file that must lie in the kustomization's own folder, as kustomize demands.
+func (s *scan) own(t *target, field, entry string) (*file, error) {
+	name, ok := s.local(t, field, entry)
+	if !ok {
+		return nil, nil
+	}
+	if t.folder != "." && !strings.HasPrefix(name, t.folder+"/") {
+		s.tellField(t, field, fmt.Sprintf("%q lies outside the folder of this kustomization; name a folder with a kustomization.yaml instead", entry))
+		return nil, nil
+	}
+	f, err := s.read(name)
+	if f == nil && err == nil {
+		s.tellField(t, field, fmt.Sprintf("no file or folder %q%s", entry, s.near(name)))
+	}
+	return f, err
+}
+
+// near names the entry of the folder that is most like a missing one.
+func (s *scan) near(name string) string {
+	entries, err := s.tree.ReadDir(path.Dir(name))
+	if err != nil {
+		return ""
+	}
+	s.files[path.Dir(name)] = nil // the hint depends on the listing
+	var names []string
+	for _, e := range entries {
+		if !strings.HasPrefix(strings.ToLower(e.Name()), "kustomization") {
+			names = append(names, e.Name())
+		}
+	}
+	if n := problem.Nearest(path.Base(name), names); n != "" {
+		return "; did you mean " + n + "?"
+	}
+	return ""
+}
+
+// tellField tells a problem at the line of a field of the kustomization.
+func (s *scan) tellField(t *target, field, message string) {
+	s.tell(t.file.path, fieldLine(t.file, field), field, message)
+}
+
+func fieldLine(f *file, field string) int {
+	if len(f.docs) == 0 {
+		return 0
+	}
+	return strict.LineIn(f.docs[0], field)
+}
