@@ -54,6 +54,11 @@ func (r *Repository) CommitFiles(ctx context.Context, c Change) (sha string, err
 	if after == before {
 		return "", fmt.Errorf("commit: %w", ErrNoChange)
 	}
+	if after == emptyTree { // rewrite does not store it, and the server wants to get it
+		if _, err := r.put(plumbing.TreeObject, nil); err != nil {
+			return "", fmt.Errorf("commit: %w", err)
+		}
+	}
 	return r.putCommit(c, parent, after)
 }
 

@@ -21,7 +21,7 @@ var (
 	// ErrNoBranch says that the repository is there and the branch is not (yet).
 	ErrNoBranch = errors.New("the branch does not exist")
 	// ErrUnreachable is every other failure of talking to the server; trying again later may help.
-	ErrUnreachable = errors.New("the repository cannot be read")
+	ErrUnreachable = errors.New("the repository cannot be reached")
 	// ErrNonFastForward says that the branch moved on: fetch, make the change again, push again.
 	ErrNonFastForward = errors.New("the branch has moved on")
 	// ErrRefused says that the server took the push and refused it; the message is the server's.

@@ -156,3 +156,18 @@ func TestAFolderThatHoldsSomethingElseIsNotTouched(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestARepositoryCanBeEmptiedAndFilledAgain(t *testing.T) {
+	s := newServer(t, smarthttp.Rules{}, smarthttp.Options{})
+	w, r := open(t, git.Options{URL: s.url()}), open(t, git.Options{URL: s.url()})
+	write(t, w, git.Change{Files: text("clusters/a/x", "1")})
+	empty := write(t, w, git.Change{Files: map[string][]byte{"clusters": nil}})
+	fetch(t, r)
+	if got := list(t, r, empty, "."); len(got) > 0 {
+		t.Errorf("the emptied tree holds %v", got)
+	}
+	full := write(t, w, git.Change{Files: text("clusters/a/x", "2")})
+	if fetch(t, r) != full || read(t, r, full, "clusters/a/x") != "2" {
+		t.Error("the tree was not filled again")
+	}
+}

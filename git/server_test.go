@@ -1,7 +1,6 @@
 package git_test
 
 import (
-	"context"
 	"crypto/ed25519"
 	"net/http/httptest"
 	"os"
@@ -147,4 +146,7 @@ func mustWrite(t *testing.T, path, content string) {
 	}
 }
 
-var background = context.Background()
+// allowed is a list of allowed signers with one key.
+func allowed(principal string, signer ssh.Signer) []byte {
+	return []byte(principal + " " + string(ssh.MarshalAuthorizedKey(signer.PublicKey())))
+}
