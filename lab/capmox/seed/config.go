@@ -115,7 +115,7 @@ func checkRoutes(cards []Card) error {
 			}
 			key := fmt.Sprintf("%s %d", everywhere(g.Via), metric)
 			if seen[key] {
-				return errors.New("metrics for gateways must be unique")
+				return errors.New("route already exists for destination/metric in routing table")
 			}
 			seen[key] = true
 		}
