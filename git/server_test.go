@@ -2,6 +2,8 @@ package git_test
 
 import (
 	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -149,4 +151,8 @@ func mustWrite(t *testing.T, path, content string) {
 // allowed is a list of allowed signers with one key.
 func allowed(principal string, signer ssh.Signer) []byte {
 	return []byte(principal + " " + string(ssh.MarshalAuthorizedKey(signer.PublicKey())))
+}
+
+func pemOf(c *x509.Certificate) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
 }

@@ -23,7 +23,7 @@ type Options struct {
 	Prefix string
 	// Authenticate says whether a user may get in, and under which name updates are told. Nil lets everyone in.
 	Authenticate func(user, password string) (identity string, ok bool)
-	// AfterPush is called after a push that moved at least one reference, before the pusher gets its answer. It must return soon.
+	// AfterPush is called after a push that moved at least one reference, before the answer to the pusher ends. It must return soon.
 	AfterPush func(Push)
 	// MaxBody is the largest request, in bytes. Default 256 MiB.
 	MaxBody int64
