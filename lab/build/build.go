@@ -39,10 +39,22 @@ func Ensure(ctx context.Context, options Options) (Result, error) {
 	if options.Prebuilt != "" {
 		return prebuilt(options.Prebuilt, options.Without)
 	}
-	b, err := newBuilder(ctx, options)
+	working, err := os.Getwd()
 	if err != nil {
 		return Result{}, err
 	}
+	root, err := Checkout(working)
+	if err != nil {
+		return Result{}, err
+	}
+	b, err := newBuilder(ctx, root, options)
+	if err != nil {
+		return Result{}, err
+	}
+	return b.ensure(ctx)
+}
+
+func (b *builder) ensure(ctx context.Context) (Result, error) {
 	result, missing, err := b.plan()
 	if err != nil || len(missing) == 0 {
 		return result, err
@@ -61,9 +73,11 @@ func Ensure(ctx context.Context, options Options) (Result, error) {
 }
 
 type builder struct {
-	options Options
-	root    string
-	stamper *stamper
+	options   Options
+	root      string
+	stamper   *stamper
+	binaries  []Binary
+	providers []Provider
 }
 
 // job makes one file.
@@ -73,15 +87,8 @@ type job struct {
 	make       func(ctx context.Context, path string) error
 }
 
-func newBuilder(ctx context.Context, options Options) (*builder, error) {
-	working, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
-	root, err := Checkout(working)
-	if err != nil {
-		return nil, err
-	}
+func newBuilder(ctx context.Context, root string, options Options) (*builder, error) {
+	var err error
 	if options.Cache == "" {
 		if options.Cache, err = CacheDir(); err != nil {
 			return nil, err
@@ -91,7 +98,7 @@ func newBuilder(ctx context.Context, options Options) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &builder{options: options, root: root, stamper: stamper}, nil
+	return &builder{options: options, root: root, stamper: stamper, binaries: binaries, providers: providers}, nil
 }
 
 // plan says where everything is to be, and what of it is missing. Binaries come first, since building them brings
@@ -106,7 +113,7 @@ func (b *builder) plan() (Result, []job, error) {
 			missing = append(missing, j)
 		}
 	}
-	for _, binary := range binaries {
+	for _, binary := range b.binaries {
 		if slices.Contains(b.options.Without, binary.Name) {
 			continue
 		}
@@ -116,7 +123,7 @@ func (b *builder) plan() (Result, []job, error) {
 		}
 		add(result.Binaries, binary.Name, stamp, job{hint: binary.Hint, make: b.compile(binary)})
 	}
-	for _, provider := range providers {
+	for _, provider := range b.providers {
 		stamp, err := b.stamper.manifests(provider)
 		if err != nil {
 			return Result{}, nil, err

@@ -38,6 +38,7 @@ type child struct {
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
+	exited chan struct{} // closed when cmd has ended and the status says so
 	status Status
 }
 
@@ -89,7 +90,7 @@ func (c *child) start() (<-chan error, error) {
 		return nil, fmt.Errorf("start %s: %w", c.spec.Name, err)
 	}
 	c.mu.Lock()
-	c.cmd = cmd
+	c.cmd, c.exited = cmd, make(chan struct{})
 	c.status.State, c.status.PID, c.status.Since = Running, cmd.Process.Pid, c.options.Clock.Now()
 	c.mu.Unlock()
 	ended := make(chan error, 1)
@@ -121,6 +122,7 @@ func (c *child) ended(err error) {
 	if c.cmd != nil {
 		// What it left in its process group ends with it.
 		_ = signal(c.cmd, syscall.SIGKILL)
+		defer close(c.exited)
 	}
 	c.cmd = nil
 	c.status.State, c.status.PID, c.status.Since = Stopped, 0, c.options.Clock.Now()
@@ -140,6 +142,18 @@ func (c *child) signal(sig syscall.Signal) error {
 	if err := signal(c.cmd, sig); err != nil {
 		return fmt.Errorf("signal %s: %w", c.spec.Name, err)
 	}
+	return nil
+}
+
+// kill ends the process and returns when that is known.
+func (c *child) kill() error {
+	c.mu.Lock()
+	exited := c.exited
+	c.mu.Unlock()
+	if err := c.signal(syscall.SIGKILL); err != nil {
+		return err
+	}
+	<-exited
 	return nil
 }
 

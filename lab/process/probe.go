@@ -73,8 +73,16 @@ func Wait(ctx context.Context, what string, interval time.Duration, probe Probe)
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for %s: %w", what, errors.Join(context.Cause(ctx), last))
+			return fmt.Errorf("wait for %s: %w", what, whyEnded(ctx, last))
 		case <-ticker.C:
 		}
 	}
+}
+
+// whyEnded is the cause that ended ctx, if it was given one, and else that with the probe's last answer.
+func whyEnded(ctx context.Context, last error) error {
+	if cause := context.Cause(ctx); cause != ctx.Err() {
+		return cause
+	}
+	return errors.Join(ctx.Err(), last)
 }

@@ -131,8 +131,15 @@ func (s *Supervisor) Stop() {
 	}
 }
 
-// Kill sends SIGKILL to a child's process group. The child is started again like one that ended by itself.
-func (s *Supervisor) Kill(name string) error { return s.signal(name, syscall.SIGKILL) }
+// Kill ends a child's process group with SIGKILL and returns when it is gone. The child is started again like one that
+// ended by itself.
+func (s *Supervisor) Kill(name string) error {
+	c, err := s.child(name)
+	if err != nil {
+		return err
+	}
+	return c.kill()
+}
 
 // Pause stops a child's processes where they are (SIGSTOP) until Resume.
 func (s *Supervisor) Pause(name string) error { return s.signal(name, syscall.SIGSTOP) }
