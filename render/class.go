@@ -69,6 +69,9 @@ type classSpec struct {
 // classKinds are what a class's files may hold. A class reaches every cluster that uses it and no further.
 var classKinds = regexp.MustCompile(`^(ClusterClass|[A-Z][A-Za-z0-9]*Template)$`)
 
+// revisionName is what follows the distribution in a class's name.
+var revisionName = regexp.MustCompile(`^-[1-9][0-9]*$`)
+
 // loadClass reads a class. It is nil with problems.
 func loadClass(tree Tree, name string) (*Class, []Problem, error) {
 	file := path.Join(ClassesFolder, name, "class.yaml")
@@ -101,6 +104,9 @@ func decodeClass(name string, doc map[string]any, tell *teller) *Class {
 	}
 	if written.Metadata.Name != name {
 		tell.field("metadata.name", "must be the folder's name, %s", name)
+	}
+	if !revisionName.MatchString(strings.TrimPrefix(name, spec.Distribution)) || !strings.HasPrefix(name, spec.Distribution) {
+		tell.field("spec.distribution", "the folder's name %s must be the distribution, a hyphen and the revision's number", name)
 	}
 	if !slices.Contains([]string{"Lab", "Preview", "Stable"}, spec.Maturity) {
 		tell.field("spec.maturity", "must be Lab, Preview or Stable, is %q", spec.Maturity)

@@ -17,6 +17,7 @@ type fleet struct {
 	*v1alpha1.Fleet
 	networks map[string]*network
 	sizes    map[string]machine
+	content  []byte // of the file
 }
 
 // network is one of the Fleet's networks, parsed.
@@ -55,7 +56,7 @@ func loadFleet(tree Tree) (*fleet, []Problem, error) {
 	if len(tell.problems) > 0 {
 		return nil, tell.sorted(), nil
 	}
-	f := &fleet{Fleet: &v1alpha1.Fleet{Spec: written.Spec}, networks: map[string]*network{}, sizes: map[string]machine{}}
+	f := &fleet{Fleet: &v1alpha1.Fleet{Spec: written.Spec}, networks: map[string]*network{}, sizes: map[string]machine{}, content: content}
 	f.TypeMeta.APIVersion, f.TypeMeta.Kind = written.APIVersion, written.Kind
 	f.Name, f.Namespace, f.Labels, f.Annotations = written.Metadata.Name, written.Metadata.Namespace, written.Metadata.Labels, written.Metadata.Annotations
 	defaultFleet(&f.Spec)

@@ -19,3 +19,5 @@ func didYouMean[V any](name string, known map[string]V) string {
 }
 
 func sortProblems(list []Problem) []Problem { return problem.Sort(list) }
+
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -108,7 +108,7 @@ func withoutNulls(value any) any {
 
 // finish renders what was built, with the Fleet's and the class's part. A nil fleet or class is a problem.
 func (b *built) finish(f *fleet, c *Class, classProblem string) *Overlay {
-	o := &Overlay{Path: b.path, File: b.file, Namespace: b.namespace, Name: b.name, Problems: b.problems}
+	o := &Overlay{Path: b.path, File: b.file, Namespace: b.namespace, Name: b.name, Problems: b.problems, sources: b.sources}
 	if b.claim == nil {
 		return o
 	}

@@ -293,7 +293,7 @@ func (p *pass) withConflicts(e *entry) *Overlay {
 func (p *pass) rendering() *Rendering {
 	out := &Rendering{FleetProblems: p.fleet.problems, Overlays: make([]*Overlay, len(p.sorted)), Classes: map[string]*Class{}}
 	if p.fleet.value != nil {
-		out.Fleet = p.fleet.value.Fleet
+		out.Fleet, out.fleet = p.fleet.value.Fleet, p.fleet.value
 	}
 	for i, e := range p.sorted {
 		out.Overlays[i] = e.overlay

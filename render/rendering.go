@@ -5,6 +5,7 @@ import (
 
 	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/render/problem"
+	"kubehenge.dev/render/strict"
 )
 
 // Problem is one reason why a file, or what it renders to, cannot be taken.
@@ -20,6 +21,8 @@ type Rendering struct {
 	Overlays []*Overlay
 	// Classes are the classes that overlays without problems use, by name.
 	Classes map[string]*Class
+
+	fleet *fleet // nil like Fleet
 }
 
 // Problems are all problems of the rendering: the Fleet's, then the overlays' in their order.
@@ -50,6 +53,18 @@ type Overlay struct {
 	Problems []Problem
 	// Need is what the cluster takes of its network; zero with Problems or with state Deleted.
 	Need Need
+
+	sources []strict.Source // where the claim's fields may stand
+}
+
+// Problem is a problem of a field of the overlay's claim, such as spec.version, with the file and line where it is written.
+func (o *Overlay) Problem(field, message string) Problem {
+	tell := &teller{sources: o.sources, kind: "ClusterClaim"}
+	tell.field(field, "%s", message)
+	if tell.problems[0].Path == "" {
+		tell.problems[0].Path = o.Path
+	}
+	return tell.problems[0]
 }
 
 // Need is how many machines a cluster can have at once, each with an address of its own.
