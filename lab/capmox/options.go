@@ -68,7 +68,9 @@ func (o Options) defaulted() (Options, error) {
 }
 
 // global says whether there is one set of credentials for all clusters.
-func (o Options) global() bool { return o.ProxmoxURL != "" && o.ProxmoxToken != "" && o.ProxmoxSecret != "" }
+func (o Options) global() bool {
+	return o.ProxmoxURL != "" && o.ProxmoxToken != "" && o.ProxmoxSecret != ""
+}
 
 func (o Options) credentials() (calls.Credentials, error) {
 	c := calls.Credentials{URL: o.ProxmoxURL, Token: o.ProxmoxToken, Secret: o.ProxmoxSecret, Insecure: o.ProxmoxInsecure}
