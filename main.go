@@ -12,7 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kubehenge.dev/agent"
+	"kubehenge.dev/bootstrap"
 	"kubehenge.dev/lab"
+	"kubehenge.dev/render"
 )
 
 func main() {
@@ -32,6 +35,6 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(lab.Command())
+	root.AddCommand(bootstrap.Command(), render.Command(), render.CheckCommand(), agent.Command(), lab.Command())
 	return root
 }
