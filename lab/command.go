@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kubehenge.dev/lab/build"
+	"kubehenge.dev/lab/capmox"
 	"kubehenge.dev/lab/progress"
 )
 
@@ -31,7 +32,7 @@ The first start builds the programs from their Go modules, which takes minutes; 
 		},
 	}
 	o.addFlags(cmd)
-	cmd.AddCommand(buildCommand(), demoCommand())
+	cmd.AddCommand(buildCommand(), demoCommand(), capmox.Command())
 	return cmd
 }
 

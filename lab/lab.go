@@ -15,6 +15,7 @@ import (
 	"kubehenge.dev/lab/pki"
 	"kubehenge.dev/lab/process"
 	"kubehenge.dev/lab/progress"
+	"kubehenge.dev/proxmox/simulator"
 )
 
 // Lab is one that runs.
@@ -23,14 +24,18 @@ type Lab struct {
 	// Config is the management cluster's, for a user who may do everything; Kubeconfig is the file.
 	Config     *rest.Config
 	Kubeconfig string
+	// Proxmox is the simulated Proxmox VE.
+	Proxmox *simulator.Server
 	// Processes are the children, by name: etcd, kube-apiserver, capi-core, capmox, guests, agent and so on.
 	Processes *process.Supervisor
 
-	options  Options
-	progress *progress.Log
-	programs build.Result
-	pki      *pki.Folder
-	stops    []func()
+	options     Options
+	progress    *progress.Log
+	programs    build.Result
+	pki         *pki.Folder
+	gitPassword string
+	notifyKey   []byte
+	stops       []func()
 }
 
 // Start starts a lab with nothing in it from earlier runs, and returns when all of it is up. The lab runs until Stop
@@ -105,6 +110,9 @@ func (l *Lab) prepare(context.Context) error {
 		return err
 	}
 	if err := l.linkPrograms(); err != nil {
+		return err
+	}
+	if err := l.makeNotifyKey(); err != nil {
 		return err
 	}
 	l.Processes = process.NewSupervisor(process.Options{LogDir: l.path("logs")})

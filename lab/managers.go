@@ -74,7 +74,11 @@ func (l *Lab) manifests() ([]install.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []install.Manifest{own}
+	infrastructure, err := l.capmoxManifest()
+	if err != nil {
+		return nil, err
+	}
+	out := []install.Manifest{own, infrastructure}
 	for i, m := range managers {
 		data, err := os.ReadFile(l.programs.Manifests[m.name])
 		if err != nil {
@@ -101,8 +105,9 @@ func (l *Lab) rewired(name string, data []byte, port int) (install.Manifest, err
 	return manifest, manifest.Rewire(install.Webhooks{URL: url, CA: l.pki.CA()})
 }
 
+// startManagers starts Cluster API's providers, and what runs inside the simulated VMs.
 func (l *Lab) startManagers(ctx context.Context) error {
-	var specs []process.Spec
+	specs := []process.Spec{l.guestsSpec()}
 	for i, m := range managers {
 		spec, err := l.manager(m, i)
 		if err != nil {

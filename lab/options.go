@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/crypto/ssh"
 )
 
 // DefaultIndex is the lab that is started unless told otherwise, on 127.10.0.0/16.
@@ -33,6 +35,8 @@ type Options struct {
 	WithoutAgent bool
 	// AgentArgs are added to the agent's command line.
 	AgentArgs []string
+	// Signer signs the lab's own commits, and the agent accepts no others. Default: unsigned commits are accepted.
+	Signer ssh.Signer
 	// Out gets one line a step. Default: nowhere.
 	Out io.Writer
 }
