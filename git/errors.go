@@ -21,7 +21,7 @@ var (
 	// ErrNoBranch says that the repository is there and the branch is not (yet).
 	ErrNoBranch = errors.New("the branch does not exist")
 	// ErrUnreachable is every other failure of talking to the server; trying again later may help.
-	ErrUnreachable = errors.New("the repository cannot be reached")
+	ErrUnreachable = errors.New("the transfer failed")
 	// ErrNonFastForward says that the branch moved on: fetch, make the change again, push again.
 	ErrNonFastForward = errors.New("the branch has moved on")
 	// ErrRefused says that the server took the push and refused it; the message is the server's.
@@ -69,7 +69,7 @@ func remoteError(doing string, err error, secrets ...string) error {
 			return fmt.Errorf("%s: %w", doing, c.to)
 		}
 	}
-	for _, known := range []error{ErrNonFastForward, ErrRefused, ErrNoBranch, ErrTooLarge, ErrCorrupt, context.Canceled, context.DeadlineExceeded} {
+	for _, known := range []error{ErrNonFastForward, ErrRefused, ErrNoBranch, ErrTooLarge, ErrCorrupt, ErrMalformed, ErrUnknownCommit, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, known) {
 			return fmt.Errorf("%s: %w%s", doing, known, detail(err, known, secrets))
 		}

@@ -23,30 +23,64 @@ const checkedRefs = "refs/kubehenge/checked/"
 // Fetch brings the clone up to the branch's tip and returns it. When nothing changed it is one request. After a force push it returns the new tip,
 // whatever it descends from; the caller decides. A damaged clone is made afresh.
 func (r *Repository) Fetch(ctx context.Context) (tip string, err error) {
+	err = r.ask(ctx, "fetch "+r.opts.Branch, func(ctx context.Context, session transport.UploadPackSession) error {
+		h, err := r.fetch(ctx, session)
+		tip = h.String()
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return tip, nil
+}
+
+// FetchCommit brings a commit that the branch may not reach any more. Servers give such commits as they are configured (uploadpack.allowAnySHA1InWant
+// and its like): ErrUnknownCommit when they do not.
+func (r *Repository) FetchCommit(ctx context.Context, sha string) error {
+	h, err := parseHash(sha)
+	if err != nil {
+		return err
+	}
+	if r.holds(h) {
+		return nil
+	}
+	return r.ask(ctx, "fetch commit "+sha, func(ctx context.Context, session transport.UploadPackSession) error {
+		refs, err := session.AdvertisedReferencesContext(ctx)
+		if err != nil {
+			return err
+		}
+		if err := r.download(ctx, session, refs.Capabilities, []plumbing.Hash{h}); err != nil || !r.holds(h) {
+			return fmt.Errorf("%w: the server does not give it", ErrUnknownCommit)
+		}
+		return nil
+	})
+}
+
+// ask opens a session to fetch, within the time limit, and keeps credentials out of what goes wrong.
+func (r *Repository) ask(ctx context.Context, what string, do func(context.Context, transport.UploadPackSession) error) error {
 	if r.remote == nil {
-		return "", errReadOnly
+		return errReadOnly
 	}
 	r.talk.Lock()
 	defer r.talk.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, r.opts.Timeout)
 	defer cancel()
-	doing := fmt.Sprintf("fetch %s from %s", r.opts.Branch, r.remote.shown())
+	doing := what + " from " + r.remote.shown()
 	if err := r.repair(); err != nil {
-		return "", fmt.Errorf("%s: %w", doing, err)
+		return fmt.Errorf("%s: %w", doing, err)
 	}
 	session, secret, err := r.remote.uploadPack()
 	if err != nil {
-		return "", remoteError(doing, err, secret)
+		return remoteError(doing, err, secret)
 	}
 	defer func() { _ = session.Close() }() // its outcome says nothing that the fetch has not said
-	h, err := r.fetch(ctx, session)
-	if err != nil {
+	if err := do(ctx, session); err != nil {
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		return "", remoteError(doing, err, secret)
+		return remoteError(doing, err, secret)
 	}
-	return h.String(), nil
+	return nil
 }
 
 // repair makes a damaged clone afresh.
@@ -94,8 +128,11 @@ func (r *Repository) arrived(tip, vouch plumbing.Hash) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c, err := r.commit(tip)
-	if err != nil {
+	if errors.Is(err, ErrUnknownCommit) {
 		return r.damaged(err)
+	}
+	if err != nil {
+		return err
 	}
 	if _, err := r.entries(plumbing.NewHash(c.Tree)); err != nil {
 		return err

@@ -66,6 +66,9 @@ func (r *Repository) push(ctx context.Context, session transport.ReceivePackSess
 	if from == to {
 		return nil
 	}
+	if !from.IsZero() && strings.HasPrefix(ref.String(), checkedRefs) {
+		return nil // a word that was given stands
+	}
 	if err := r.fastForward(ctx, from, to); err != nil {
 		return err
 	}

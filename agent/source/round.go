@@ -18,7 +18,7 @@ func (s *Source) round(ctx context.Context) bool {
 		s.unreadable(err)
 		return false
 	}
-	s.resume(s.opts.LastApplied())
+	s.bringBack(ctx)
 	in := &input{ctx: ctx, repo: s.repo, tip: tip, applied: s.applied(), signers: s.opts.Signers, accept: s.opts.AcceptRewrite}
 	for _, check := range checks {
 		reason, message, failed, err := check(in)
@@ -40,6 +40,17 @@ func (s *Source) applied() string {
 		return s.inForce.Commit
 	}
 	return s.opts.LastApplied()
+}
+
+// bringBack is resume for a clone that was lost: the fetch made a new one, which lacks the applied commit only if history was rewritten. Then the
+// server is asked for it.
+func (s *Source) bringBack(ctx context.Context) {
+	last := s.opts.LastApplied()
+	if s.inForce.Commit != "" || last == "" {
+		return
+	}
+	_ = s.repo.FetchCommit(ctx, last) // where it fails the tip's check says that the commit is gone
+	s.resume(last)
 }
 
 // resume puts the commit of an earlier run in force, when the clone holds it. Its signature is not asked for: it was accepted once, and what it

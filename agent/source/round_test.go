@@ -30,6 +30,8 @@ func (r *repo) Fetch(context.Context) (string, error) {
 	return r.tip, r.err
 }
 
+func (r *repo) FetchCommit(context.Context, string) error { return nil }
+
 func (r *repo) Vouch(string) (*git.Vouch, error) { return r.vouch, nil }
 
 func newRepo(t *testing.T) *repo {

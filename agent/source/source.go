@@ -14,6 +14,7 @@ import (
 // Repository is what is asked of a clone; *git.Repository does it.
 type Repository interface {
 	Fetch(ctx context.Context) (tip string, err error)
+	FetchCommit(ctx context.Context, sha string) error
 	Commit(sha string) (*git.Commit, error)
 	Tree(sha string) (*git.Tree, error)
 	Descends(ctx context.Context, newer, older string) (bool, error)

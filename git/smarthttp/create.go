@@ -44,6 +44,7 @@ func Init(dir, name string, rules Rules) (string, error) {
 }
 
 // config is the repository's whole configuration. https://git-scm.com/docs/git-config
+// allowAnySHA1InWant gives an agent that lost its clone the applied commit back after history was rewritten.
 func config(rules Rules) string {
 	return fmt.Sprintf(`[core]
 	repositoryformatversion = 0
@@ -56,7 +57,7 @@ func config(rules Rules) string {
 	denyNonFastForwards = %[1]t
 	denyDeletes = %[1]t
 [uploadpack]
-	allowReachableSHA1InWant = true
+	allowAnySHA1InWant = true
 [gc]
 	autoDetach = false
 `, rules.KeepHistory)
