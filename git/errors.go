@@ -8,12 +8,17 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/transport"
+	"golang.org/x/crypto/ssh/knownhosts"
 )
 
 // Errors that callers tell apart with errors.Is. Each message is one clause that a person understands.
 var (
 	// ErrUnauthorized says that the server wants other credentials.
 	ErrUnauthorized = errors.New("the credentials are not accepted")
+	// ErrNoCredentials says that a token's or key's file cannot be read or is none.
+	ErrNoCredentials = errors.New("the credentials cannot be read")
+	// ErrUnknownHost says that an SSH server shows a host key that the list of known hosts does not have for it.
+	ErrUnknownHost = errors.New("the server's host key is not the known one")
 	// ErrForbidden says that the credentials are known but may not do this.
 	ErrForbidden = errors.New("the credentials do not allow this")
 	// ErrRepositoryNotFound says that the server has no such repository, or hides it.
@@ -62,6 +67,17 @@ var classes = []struct{ from, to error }{
 	{transport.ErrEmptyRemoteRepository, ErrNoBranch},
 }
 
+// sshErrors recognises what has no error value of its own in golang.org/x/crypto/ssh.
+func sshErrors(err error) error {
+	if known := new(knownhosts.KeyError); errors.As(err, &known) {
+		return ErrUnknownHost
+	}
+	if strings.Contains(err.Error(), "ssh: unable to authenticate") {
+		return ErrUnauthorized
+	}
+	return nil
+}
+
 // remoteError turns a transport's error into one of this package's, without credentials. Context errors stay recognisable.
 func remoteError(doing string, err error, secrets ...string) error {
 	for _, c := range classes {
@@ -69,7 +85,10 @@ func remoteError(doing string, err error, secrets ...string) error {
 			return fmt.Errorf("%s: %w", doing, c.to)
 		}
 	}
-	for _, known := range []error{ErrNonFastForward, ErrRefused, ErrNoBranch, ErrTooLarge, ErrCorrupt, ErrMalformed, ErrUnknownCommit, context.Canceled, context.DeadlineExceeded} {
+	if known := sshErrors(err); known != nil {
+		return fmt.Errorf("%s: %w", doing, known)
+	}
+	for _, known := range []error{ErrNoCredentials, ErrNonFastForward, ErrRefused, ErrNoBranch, ErrTooLarge, ErrCorrupt, ErrMalformed, ErrUnknownCommit, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, known) {
 			return fmt.Errorf("%s: %w%s", doing, known, detail(err, known, secrets))
 		}

@@ -102,7 +102,7 @@ func (o Options) secret() (string, error) {
 	}
 	b, err := os.ReadFile(o.PasswordFile)
 	if err != nil {
-		return "", fmt.Errorf("read the repository's token: %w", err)
+		return "", fmt.Errorf("%w: %w", ErrNoCredentials, err)
 	}
 	return strings.TrimSpace(string(b)), nil
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,9 +45,12 @@ func newRemote(o Options) (*remote, error) {
 	return r, err
 }
 
+// dialTimeout bounds connecting.
+const dialTimeout = 15 * time.Second
+
 func newHTTP(o Options) (transport.Transport, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.DialContext = (&net.Dialer{Timeout: 15 * time.Second}).DialContext
+	t.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
 	t.ResponseHeaderTimeout = o.Timeout
 	if len(o.CABundle) > 0 {
 		pool := x509.NewCertPool()
@@ -99,7 +103,7 @@ func newSSH(o Options) (transport.Transport, error) {
 	if o.SSHKeyFile == "" || o.KnownHostsFile == "" {
 		return nil, errors.New("a repository over SSH needs a key file and a known hosts file")
 	}
-	return gitssh.NewClient(&ssh.ClientConfig{Timeout: 15 * time.Second}), nil
+	return gitssh.NewClient(nil), nil
 }
 
 // auth reads the credentials afresh.
@@ -121,17 +125,36 @@ func (r *remote) auth(ep *transport.Endpoint) (method transport.AuthMethod, secr
 func (r *remote) sshAuth(ep *transport.Endpoint) (transport.AuthMethod, error) {
 	pem, err := os.ReadFile(r.opts.SSHKeyFile)
 	if err != nil {
-		return nil, fmt.Errorf("read the repository's SSH key: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrNoCredentials, err)
 	}
 	keys, err := gitssh.NewPublicKeys(orDefault(ep.User, r.opts.Username), pem, "")
 	if err != nil {
-		return nil, errors.New("the repository's SSH key cannot be parsed")
+		return nil, fmt.Errorf("%w: %s holds no SSH key without passphrase", ErrNoCredentials, r.opts.SSHKeyFile)
 	}
-	keys.HostKeyCallback, err = gitssh.NewKnownHostsCallback(r.opts.KnownHostsFile)
+	hosts, err := gitssh.NewKnownHostsDb(r.opts.KnownHostsFile)
 	if err != nil {
-		return nil, fmt.Errorf("read the known hosts: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrNoCredentials, err)
 	}
-	return keys, nil
+	keys.HostKeyCallback = hosts.HostKeyCallback()
+	address := net.JoinHostPort(ep.Host, strconv.Itoa(orDefault(ep.Port, gitssh.DefaultPort)))
+	return sshKeys{keys, hosts.HostKeyAlgorithms(address)}, nil
+}
+
+// sshKeys adds what go-git's own method leaves out: a limit to connecting, and asking for a host key of the kind that is known. Without the
+// latter a server with several keys may show one that is not in the list.
+type sshKeys struct {
+	*gitssh.PublicKeys
+	hostKeys []string
+}
+
+// ClientConfig is called once for each connection.
+func (k sshKeys) ClientConfig() (*ssh.ClientConfig, error) {
+	c, err := k.PublicKeys.ClientConfig()
+	if err != nil {
+		return nil, err
+	}
+	c.Timeout, c.HostKeyAlgorithms = dialTimeout, k.hostKeys
+	return c, nil
 }
 
 // uploadPack opens a session to fetch. The secret is returned to be kept out of messages.

@@ -108,6 +108,7 @@ var failures = []struct {
 	says   string
 }{
 	{git.ErrUnauthorized, Unauthorized, "The repository's server refuses the credentials"},
+	{git.ErrNoCredentials, Unauthorized, "The repository's credentials cannot be read"},
 	{git.ErrForbidden, Unauthorized, "The repository's server does not let these credentials read"},
 	{git.ErrRepositoryNotFound, NotFound, "The repository is not there"},
 	{git.ErrNoBranch, NoBranch, "The repository has no such branch yet"},
