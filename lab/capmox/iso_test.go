@@ -13,7 +13,7 @@ import (
 func TestTheBootISOHasWhatTheGuestNeeds(t *testing.T) {
 	p := play(t, "create-1")
 	w := newWorld(t, "shop-cp-l5p4c-tcq66")
-	w.connect(p.url())
+	w.connect(p.url(), secret, nil)
 	w.run(clusterLooks(1), looks(6), assign("10.99.0.210"), looks(2))
 
 	got := map[string]string{}

@@ -247,6 +247,3 @@ func (p *player) ended() {
 func (p *player) skipVersion() {
 	p.calls = append([]recordedCall{{Method: "GET", Path: "/version", Status: 200, Response: []byte(`{"data":{}}`)}}, p.calls...)
 }
-
-// cut drops the last n calls.
-func (p *player) cut(n int) { p.calls = p.calls[:len(p.calls)-n] }

@@ -72,9 +72,13 @@ func newWorld(t *testing.T, machineName string, change ...func(*infrav1.ProxmoxC
 }
 
 // connect gives all clusters one set of credentials, as PROXMOX_URL and so on do.
-func (w *world) connect(url string) {
+func (w *world) connect(url, secret string, ca []byte) {
 	w.t.Helper()
-	global, err := calls.Connect(context.Background(), calls.Credentials{URL: url, Token: token, Secret: secret}, fast, clock.RealClock{})
+	roots, err := session.Roots(ca)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	global, err := calls.Connect(context.Background(), calls.Credentials{URL: url, Token: token, Secret: secret, Roots: roots}, fast, clock.RealClock{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
