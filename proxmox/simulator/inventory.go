@@ -25,6 +25,8 @@ type Inventory struct {
 	Pools    []PoolSpec        `json:"pools,omitempty"`
 	Guests   []GuestSpec       `json:"guests,omitempty"`
 	Volumes  []VolumeSpec      `json:"volumes,omitempty"` // beside the disks that guests name
+	// Kubehenge, if given, adds the roles and ACL entries of Kubehenge's own users for this place.
+	Kubehenge *PlaceSpec `json:"kubehenge,omitempty"`
 }
 
 // NodeSpec is a node.
@@ -176,4 +178,13 @@ func ParseInventory(data []byte) (*Inventory, error) {
 // YAML encodes the inventory so that ParseInventory reads it again.
 func (i *Inventory) YAML() ([]byte, error) {
 	return yaml.Marshal(i)
+}
+
+// PlaceSpec is where Kubehenge lives; see access.Place.
+type PlaceSpec struct {
+	WorkloadPool string   `json:"workloadPool"`
+	TemplatePool string   `json:"templatePool"`
+	Disks        []string `json:"disks"`
+	ISO          string   `json:"iso"`
+	Bridges      []string `json:"bridges"` // below /sdn/zones
 }

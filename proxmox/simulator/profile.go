@@ -15,6 +15,8 @@ type Profile struct {
 	Statistics time.Duration
 	// ManagerCycle is the HA manager's cycle, FenceDelay how long a node must be gone before its guests are moved.
 	ManagerCycle, FenceDelay time.Duration
+	// TimeoutScale is the part of a time-out, such as that of a shutdown that nobody follows, which is really waited.
+	TimeoutScale float64
 	// Unreachable is how long a call to a node that is off waits for its 595.
 	Unreachable time.Duration
 }
@@ -32,7 +34,7 @@ func Lifelike() Profile {
 			"qmshutdown": 4 * time.Second, "qmdestroy": 2 * time.Second, "qmconfig": 300 * time.Millisecond,
 			"resize": 500 * time.Millisecond, "qmigrate": 8 * time.Second, "imgcopy": 300 * time.Millisecond, "imgdel": 200 * time.Millisecond,
 		},
-		LoginDelay: 3 * time.Second, Statistics: 10 * time.Second, ManagerCycle: 10 * time.Second, FenceDelay: time.Minute,
+		LoginDelay: 3 * time.Second, Statistics: 10 * time.Second, ManagerCycle: 10 * time.Second, FenceDelay: time.Minute, TimeoutScale: 1,
 		Unreachable: 3 * time.Second,
 	}
 }

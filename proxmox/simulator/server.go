@@ -1,11 +1,21 @@
 package simulator
 
 import (
-	"errors"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"fmt"
+	"io"
 	"log/slog"
+	"net"
+	"slices"
 	"sync"
 
 	"k8s.io/utils/clock"
+
+	"kubehenge.dev/proxmox/access"
+	"kubehenge.dev/proxmox/simulator/permission"
+	"kubehenge.dev/proxmox/simulator/wire"
 )
 
 // Options say how a simulator behaves.
@@ -18,50 +28,145 @@ type Options struct {
 	Log       *slog.Logger     // default: discards
 }
 
-// Server is a simulated Proxmox VE cluster and its API.
+// Server is a simulated Proxmox VE cluster and its API. All nodes are answered for by one address.
 type Server struct {
 	clock   clock.WithTicker
 	profile Profile
-	guests  Guests
+	guest   Guests
 	log     *slog.Logger
+	version access.Version
+	routes  *routes
+	key     []byte // signs tickets
+
+	ctx     context.Context
+	cancel  context.CancelFunc
+	workers sync.WaitGroup
+	wire    *wire.Server
+	url     string
+	ca      []byte
+
+	mu       sync.Mutex // guards all below, up to the blank line
+	cluster  string
+	local    string // the node that answers
+	options  map[string]string
+	nodes    map[string]*node
+	storages map[string]*storage
+	zones    map[string]*zone
+	realms   map[string]*realm
+	volumes  map[string]*volume
+	guests   map[int]*guest
+	acl      *permission.Config
+	tasks    []*task
+	taskByID map[string]*task
+	pids     int
+	ha       haState
+	jobs     []*job
 
 	faultMu sync.Mutex
 	faults  []*rule
+
+	callMu sync.Mutex
+	calls  []Call
 }
 
 // New makes a simulator that does not listen yet.
-func New(o Options) (*Server, error) { return nil, errors.New("not yet") }
+func New(o Options) (*Server, error) {
+	o, err := defaults(o)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		clock: o.Clock, profile: o.Profile, guest: o.Guests, log: o.Log, version: access.Version(o.Version),
+		routes: &routes{}, key: make([]byte, 32), taskByID: map[string]*task{}, pids: 1000,
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	if _, err := rand.Read(s.key); err != nil {
+		return nil, fmt.Errorf("key for tickets: %w", err)
+	}
+	for _, e := range endpoints() {
+		s.routes.add(e)
+	}
+	if err := s.load(o.Inventory); err != nil {
+		s.cancel()
+		return nil, fmt.Errorf("load inventory: %w", err)
+	}
+	s.background()
+	return s, nil
+}
+
+func defaults(o Options) (Options, error) {
+	if o.Inventory == nil {
+		inv, err := LoadInventory("lab")
+		if err != nil {
+			return o, err
+		}
+		o.Inventory = inv
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	if o.Version == "" {
+		o.Version = string(access.V9)
+	}
+	if !slices.Contains([]access.Version{access.V8, access.V9}, access.Version(o.Version)) {
+		return o, fmt.Errorf("version %q is neither %s nor %s", o.Version, access.V8, access.V9)
+	}
+	return o, nil
+}
 
 // Listen serves the API at addr ("127.0.0.1:0" chooses a port) until Close. The certificate is valid for the address,
 // for localhost and for the names of the nodes.
-func (s *Server) Listen(addr string) error { return errors.New("not yet") }
+func (s *Server) Listen(addr string) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("simulated Proxmox VE: listen: %w", err)
+	}
+	host, _, _ := net.SplitHostPort(l.Addr().String())
+	certificate, ca, err := wire.Certificate(append([]string{host, "127.0.0.1", "localhost"}, s.nodeNames()...))
+	if err != nil {
+		_ = l.Close()
+		return fmt.Errorf("simulated Proxmox VE: %w", err)
+	}
+	s.ca, s.url = ca, "https://"+l.Addr().String()
+	s.wire = wire.New(s.serve, &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"http/1.1"}}, s.now)
+	s.wire.Serve(l)
+	return nil
+}
 
 // Close stops listening, ends open connections and running tasks.
-func (s *Server) Close() {}
+func (s *Server) Close() {
+	s.cancel()
+	if s.wire != nil {
+		s.wire.Close()
+	}
+	s.workers.Wait()
+}
 
-// URL is the address of the API as clients are configured with it, https://127.0.0.1:8006/api2/json.
-func (s *Server) URL() string { return "" }
+// URL is the address of the API as clients are configured with it, such as https://127.0.0.1:8006/api2/json.
+func (s *Server) URL() string { return s.url + "/api2/json" }
 
 // PageURL is the address to look at with a browser.
-func (s *Server) PageURL() string { return "" }
+func (s *Server) PageURL() string { return s.url + "/" }
 
 // CA is the certificate authority (PEM) that signed the server's certificate.
-func (s *Server) CA() []byte { return nil }
-
-// Snapshot returns a copy of what exists now.
-func (s *Server) Snapshot() Snapshot { return Snapshot{} }
-
-// Calls returns the calls that were answered, oldest first.
-func (s *Server) Calls() []Call { return nil }
-
-// ForgetCalls empties the list of calls.
-func (s *Server) ForgetCalls() {}
-
-// Save returns the present state as an inventory.
-func (s *Server) Save() *Inventory { return nil }
+func (s *Server) CA() []byte { return s.ca }
 
 // TokenSecret returns the secret of an API token ("user@realm!id") and whether it exists.
-func (s *Server) TokenSecret(tokenID string) (string, bool) { return "", false }
+func (s *Server) TokenSecret(tokenID string) (string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	user, name := permission.SplitToken(tokenID)
+	if u := s.acl.Users[user]; u != nil && u.Tokens[name] != nil {
+		return u.Tokens[name].Secret, true
+	}
+	return "", false
+}
 
-// SetNodeOnline switches a node on or off. Guests on a node that goes off are stopped.
-func (s *Server) SetNodeOnline(node string, online bool) error { return nil }
+// endpoints is the table of all that is served.
+var endpoints = sync.OnceValue(func() []*endpoint {
+	return slices.Concat(accessEndpoints(), aclEndpoints(), userEndpoints(), poolEndpoints(), clusterEndpoints(), nodeEndpoints(), taskEndpoints(),
+		storageEndpoints(), contentEndpoints(), guestEndpoints(), configEndpoints(), cloneEndpoints(), powerEndpoints(), agentEndpoints())
+})

@@ -1,0 +1,343 @@
+package simulator
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"kubehenge.dev/proxmox/simulator/permission"
+)
+
+const userFields = "enable bool default=1; expire int(0..); firstname string(..1024); lastname string(..1024); email string(..254); comment string(..2048); keys string(..2048); groups groupid-list"
+
+// userEndpoints are users, their tokens, and groups.
+func userEndpoints() []*endpoint {
+	modify := groupsOf(true, "User.Modify")
+	ofSelf := either(self, groupsOf(false, "User.Modify"))
+	realm := need("/access/realm/{@realm}", "Realm.AllocateUser")
+	return []*endpoint{
+		on("GET /access/users", anyone, "enabled bool; full bool", (*call).listUsers),
+		on("POST /access/users", all(realm, groupsOfNew("User.Modify")), "userid* userid; password string(8..64);"+userFields, (*call).createUser),
+		on("GET /access/users/{userid}", either(groupsOf(false, "User.Modify|Sys.Audit")), "", (*call).readUser),
+		on("PUT /access/users/{userid}", modify, "append bool requires=groups;"+userFields, (*call).updateUser),
+		on("DELETE /access/users/{userid}", all(existing, realm, groupsOf(false, "User.Modify")), "", (*call).deleteUser),
+		on("GET /access/users/{userid}/token", ofSelf, "", (*call).listTokens),
+		on("GET /access/users/{userid}/token/{tokenid}", ofSelf, "", (*call).readToken),
+		on("POST /access/users/{userid}/token/{tokenid}", ofSelf, "privsep bool default=1; expire int(0..); comment string", (*call).createToken),
+		on("PUT /access/users/{userid}/token/{tokenid}", ofSelf, "privsep bool; expire int(0..); comment string; regenerate bool; delete configid-list", (*call).updateToken),
+		on("DELETE /access/users/{userid}/token/{tokenid}", ofSelf, "", (*call).deleteToken),
+		on("GET /access/groups", anyone, "", (*call).listGroups),
+		on("POST /access/groups", need("/access/groups", "Group.Allocate"), "groupid* groupid; comment string", (*call).createGroup),
+		on("GET /access/groups/{groupid}", need("/access/groups", "Sys.Audit|Group.Allocate"), "", (*call).readGroup),
+		on("PUT /access/groups/{groupid}", need("/access/groups", "Group.Allocate"), "comment string", (*call).updateGroup),
+		on("DELETE /access/groups/{groupid}", need("/access/groups", "Group.Allocate"), "", (*call).deleteGroup),
+	}
+}
+
+// self is the user that the call is about, signed in with a ticket: a token is not its user.
+func self(c *call) error {
+	if c.token == "" && c.user == c.text("userid") {
+		return nil
+	}
+	return denied("")
+}
+
+func (c *call) isSuperuser() bool { return c.user == permission.Superuser && c.token == "" }
+
+func existing(c *call) error {
+	if c.isSuperuser() || c.s.acl.Users[c.text("userid")] != nil {
+		return nil
+	}
+	return fail("no such user ('%s')", c.text("userid"))
+}
+
+// groupsOf allows with the privilege on all groups, or on one that the user is in. With groups that the call sets, each
+// of them must be allowed as well. Source: pve-access-control RPCEnvironment.pm, test userid-group.
+func groupsOf(sets bool, privileges string) guard {
+	return func(c *call) error {
+		if err := existing(c); err != nil {
+			return err
+		}
+		if c.isSuperuser() || c.may("/access/groups", privileges) {
+			return nil
+		}
+		if sets {
+			if err := c.givenGroups(privileges); err != nil {
+				return err
+			}
+		}
+		for id, g := range c.s.acl.Groups {
+			if g.Users[c.text("userid")] && c.may("/access/groups/"+id, privileges) {
+				return nil
+			}
+		}
+		return denied("")
+	}
+}
+
+// groupsOfNew is groupsOf for a user that is not there yet.
+func groupsOfNew(privileges string) guard {
+	return func(c *call) error {
+		if c.may("/access/groups", privileges) {
+			return nil
+		}
+		return c.givenGroups(privileges)
+	}
+}
+
+func (c *call) givenGroups(privileges string) error {
+	groups := c.list("groups")
+	if len(groups) == 0 {
+		return denied("/access/groups, " + privileges)
+	}
+	for _, g := range groups {
+		if c.s.acl.Groups[g] == nil || !c.may("/access/groups/"+g, privileges) {
+			return denied("/access/groups/" + g + ", " + privileges)
+		}
+	}
+	return nil
+}
+
+func (c *call) listUsers() (any, error) {
+	rows := []any{}
+	for _, id := range sortedKeys(c.s.acl.Users) {
+		u := c.s.acl.Users[id]
+		if !c.seesUser(id) || c.has("enabled") && c.flag("enabled", true) != u.Enable {
+			continue
+		}
+		data := userFieldsOf(u)
+		data["userid"] = id
+		if r := c.s.realms[id[strings.LastIndexByte(id, '@')+1:]]; r != nil {
+			data["realm-type"] = r.kind
+		}
+		if c.flag("full", false) {
+			data["groups"] = strings.Join(c.s.groupsOf(id), ",")
+			data["tokens"] = tokenRows(u)
+		}
+		rows = append(rows, data)
+	}
+	return rows, nil
+}
+
+func (c *call) seesUser(id string) bool {
+	if c.token == "" && id == c.user || c.may("/access/groups", "User.Modify|Sys.Audit") {
+		return true
+	}
+	return slices.ContainsFunc(c.s.groupsOf(id), func(g string) bool { return c.may("/access/groups/"+g, "User.Modify|Sys.Audit") })
+}
+
+func (s *Server) groupsOf(user string) []string {
+	groups := []string{}
+	for _, id := range sortedKeys(s.acl.Groups) {
+		if s.acl.Groups[id].Users[user] {
+			groups = append(groups, id)
+		}
+	}
+	return groups
+}
+
+func userFieldsOf(u *permission.User) row {
+	data := row{"enable": bit(u.Enable), "expire": u.Expire}
+	for name, v := range map[string]string{"firstname": u.FirstName, "lastname": u.LastName, "email": u.Email, "comment": u.Comment, "keys": u.Keys} {
+		if v != "" {
+			data[name] = v
+		}
+	}
+	if u.Comment != "" || u.Keys != "" {
+		data["email"] = u.Email // a field before others is read back, empty as it is
+	}
+	return data
+}
+
+func (c *call) readUser() (any, error) {
+	id := c.text("userid")
+	u := c.s.acl.Users[id]
+	if u == nil {
+		return nil, fail("no such user ('%s')", id)
+	}
+	data := userFieldsOf(u)
+	data["groups"] = c.s.groupsOf(id)
+	data["tokens"] = nil
+	if len(u.Tokens) > 0 {
+		tokens := row{}
+		for name, t := range u.Tokens {
+			tokens[name] = tokenInfo(t)
+		}
+		data["tokens"] = tokens
+	}
+	return data, nil
+}
+
+func (c *call) createUser() (any, error) {
+	id := c.text("userid")
+	if c.s.acl.Users[id] != nil {
+		return nil, fail("create user failed: user '%s' already exists", id)
+	}
+	u := &permission.User{Enable: true, Password: c.text("password"), Tokens: map[string]*permission.Token{}}
+	if err := c.setGroups(id, false); err != nil {
+		return nil, prefixed("create user failed", err)
+	}
+	c.setUser(u)
+	c.s.acl.Users[id] = u
+	c.s.acl.Changed()
+	return nil, nil
+}
+
+func (c *call) setUser(u *permission.User) {
+	u.Enable = c.flag("enable", u.Enable)
+	u.Expire = int64(c.number("expire", int(u.Expire)))
+	for name, field := range map[string]*string{"firstname": &u.FirstName, "lastname": &u.LastName, "email": &u.Email, "comment": &u.Comment, "keys": &u.Keys} {
+		if c.has(name) {
+			*field = c.text(name)
+		}
+	}
+}
+
+// setGroups puts the user into the groups that the call names; without adding, into no others.
+func (c *call) setGroups(id string, adding bool) error {
+	if !c.has("groups") {
+		return nil
+	}
+	for _, g := range c.list("groups") {
+		if c.s.acl.Groups[g] == nil {
+			return fail("no such group '%s'", g)
+		}
+	}
+	if !adding {
+		for _, g := range c.s.acl.Groups {
+			delete(g.Users, id)
+		}
+	}
+	for _, g := range c.list("groups") {
+		c.s.acl.Groups[g].Users[id] = true
+	}
+	return nil
+}
+
+func (c *call) updateUser() (any, error) {
+	id := c.text("userid")
+	u := c.s.acl.Users[id]
+	if u == nil {
+		return nil, fail("update user failed: no such user ('%s')", id)
+	}
+	if err := c.setGroups(id, c.flag("append", false)); err != nil {
+		return nil, prefixed("update user failed", err)
+	}
+	c.setUser(u)
+	c.s.acl.Changed()
+	return nil, nil
+}
+
+func (c *call) deleteUser() (any, error) {
+	id := c.text("userid")
+	if u := c.s.acl.Users[id]; u != nil {
+		for name := range u.Tokens {
+			c.s.acl.Forget(permission.KindToken, id+"!"+name)
+		}
+	}
+	for _, g := range c.s.acl.Groups {
+		delete(g.Users, id)
+	}
+	c.s.acl.Forget(permission.KindUser, id)
+	delete(c.s.acl.Users, id)
+	c.s.acl.Changed()
+	return nil, nil
+}
+
+func tokenInfo(t *permission.Token) row {
+	data := row{"privsep": bit(t.Privsep), "expire": t.Expire}
+	if t.Comment != "" {
+		data["comment"] = t.Comment
+	}
+	return data
+}
+
+func tokenRows(u *permission.User) []any {
+	rows := []any{}
+	for _, name := range sortedKeys(u.Tokens) {
+		data := tokenInfo(u.Tokens[name])
+		data["tokenid"] = name
+		rows = append(rows, data)
+	}
+	return rows
+}
+
+func (c *call) listTokens() (any, error) {
+	u := c.s.acl.Users[c.text("userid")]
+	if u == nil {
+		return nil, fail("no such user ('%s')", c.text("userid"))
+	}
+	return tokenRows(u), nil
+}
+
+func (s *Server) tokenOf(user, name string) (*permission.Token, error) {
+	if u := s.acl.Users[user]; u == nil {
+		return nil, fail("no such user ('%s')", user)
+	} else if t := u.Tokens[name]; t != nil {
+		return t, nil
+	}
+	return nil, fail("no such token '%s' for user '%s'", name, user)
+}
+
+func (c *call) readToken() (any, error) {
+	t, err := c.s.tokenOf(c.text("userid"), c.text("tokenid"))
+	if err != nil {
+		return nil, err
+	}
+	return tokenInfo(t), nil
+}
+
+func (c *call) createToken() (any, error) {
+	user, name := c.text("userid"), c.text("tokenid")
+	u := c.s.acl.Users[user]
+	if u == nil {
+		return nil, fail("no such user ('%s')", user)
+	}
+	if u.Tokens[name] != nil {
+		return nil, invalid("tokenid", "Token already exists.")
+	}
+	t := &permission.Token{Secret: uuid.NewString(), Privsep: c.flag("privsep", true), Expire: int64(c.number("expire", 0)), Comment: c.text("comment")}
+	u.Tokens[name] = t
+	c.s.acl.Changed()
+	info := row{"privsep": 1}
+	for _, p := range []string{"privsep", "expire", "comment"} {
+		if c.has(p) {
+			info[p] = scalar(c.params[p])
+		}
+	}
+	return row{"full-tokenid": user + "!" + name, "value": t.Secret, "info": info}, nil
+}
+
+func (c *call) updateToken() (any, error) {
+	t, err := c.s.tokenOf(c.text("userid"), c.text("tokenid"))
+	if err != nil {
+		return nil, err
+	}
+	t.Privsep = c.flag("privsep", t.Privsep)
+	t.Expire = int64(c.number("expire", int(t.Expire)))
+	if c.has("comment") {
+		t.Comment = c.text("comment")
+	}
+	if slices.Contains(c.list("delete"), "comment") {
+		t.Comment = ""
+	}
+	c.s.acl.Changed()
+	data := tokenInfo(t)
+	if c.flag("regenerate", false) {
+		t.Secret = uuid.NewString()
+		return row{"full-tokenid": c.text("userid") + "!" + c.text("tokenid"), "value": t.Secret, "info": data}, nil
+	}
+	return data, nil
+}
+
+func (c *call) deleteToken() (any, error) {
+	user, name := c.text("userid"), c.text("tokenid")
+	if _, err := c.s.tokenOf(user, name); err != nil {
+		return nil, err
+	}
+	delete(c.s.acl.Users[user].Tokens, name)
+	c.s.acl.Forget(permission.KindToken, user+"!"+name)
+	c.s.acl.Changed()
+	return nil, nil
+}

@@ -1,0 +1,192 @@
+package simulator
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"kubehenge.dev/proxmox/simulator/schema"
+	"kubehenge.dev/proxmox/simulator/wire"
+)
+
+// formats of the API that are served; the others of Proxmox VE are for its own browser code.
+var apiFormats = map[string]bool{"json": true, "extjs": true}
+
+// plain is an answer from before routing: the text is the body as well.
+func plain(status int, text string) wire.Response {
+	return wire.Response{Status: status, Reason: text}
+}
+
+// serve answers one request. The order of the checks is Proxmox VE's: form of the request, sign-in, route, parameters
+// given twice, token allowed, permission, node, parameters, handler.
+// Source: pve-http-server AnyEvent.pm, pve-manager PVE/HTTPServer.pm rest_handler.
+func (s *Server) serve(r *http.Request) wire.Response {
+	path, err := url.PathUnescape(r.URL.EscapedPath())
+	if err != nil {
+		return plain(400, "bad request")
+	}
+	format, rest, isAPI := apiPath(path)
+	switch {
+	case !isAPI:
+		return s.servePage(r, path)
+	case format == "":
+		return plain(501, "no such uri")
+	case !apiFormats[format]:
+		return plain(501, "no formatter for uri "+path+", "+format)
+	}
+	c := &call{s: s, ctx: r.Context(), method: r.Method, path: rest}
+	resp, delay := s.answer(c, r, format)
+	s.wait(c, delay)
+	s.record(c, resp)
+	return resp
+}
+
+// apiPath splits /api2/FORMAT/PATH.
+func apiPath(path string) (format, rest string, isAPI bool) {
+	rest, isAPI = strings.CutPrefix(path, "/api2")
+	if !isAPI || rest != "" && rest[0] != '/' {
+		return "", "", false
+	}
+	format, rest, _ = strings.Cut(strings.TrimLeft(rest, "/"), "/")
+	return format, "/" + strings.Join(pathSegments(rest), "/"), true
+}
+
+func (s *Server) wait(c *call, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	select {
+	case <-s.clock.After(d):
+	case <-c.ctx.Done():
+	}
+}
+
+// answer runs the checks in their order and returns the answer and how long to hold it back.
+func (s *Server) answer(c *call, r *http.Request, format string) (wire.Response, time.Duration) {
+	if resp, bad := s.checkForm(r); bad {
+		return resp, 0
+	}
+	s.mu.Lock()
+	end, uri := s.routes.match(c.method, c.path)
+	refused := s.signIn(c, r, end)
+	s.mu.Unlock()
+	f := s.fault(c.subject(), c.method, c.path)
+	if f != nil && (f.Reset || f.Status != 0) {
+		return wire.Response{Status: f.Status, Reason: f.Reason, Body: []byte(f.Body), Reset: f.Reset}, f.Delay
+	}
+	delay := time.Duration(0)
+	if f != nil {
+		s.wait(c, f.Delay)
+		c.fault = f
+	}
+	if refused != nil {
+		return *refused, s.profile.LoginDelay
+	}
+	if end == nil {
+		return encode(format, nil, c, &apiError{status: 501, message: "Method '" + c.method + " " + c.path + "' not implemented"}), delay
+	}
+	c.end, c.uri = end, uri
+	data, err := s.run(c, r)
+	if errors.Is(err, errUnreachable) {
+		return wire.Response{Status: 595, Reason: s.unreachableReason(c.node())}, s.profile.Unreachable
+	}
+	var login *loginError
+	if errors.As(err, &login) {
+		delay, err = s.profile.LoginDelay, login.apiError
+	}
+	return encode(format, data, c, err), delay
+}
+
+// body limits: uploads may be larger.
+const maxBody = 512 << 10
+
+// checkForm refuses what is no request of the API at all.
+func (s *Server) checkForm(r *http.Request) (wire.Response, bool) {
+	switch {
+	case r.Method != "GET" && r.Method != "POST" && r.Method != "PUT" && r.Method != "DELETE":
+		return plain(501, "method '"+r.Method+"' not available"), true
+	case len(r.TransferEncoding) > 0:
+		return plain(501, "chunked transfer encoding not supported"), true
+	case r.ContentLength > 0 && (r.Method == "GET" || r.Method == "DELETE"):
+		return plain(501, "Unexpected content for method '"+r.Method+"'"), true
+	case r.ContentLength > maxBody && !isMultipart(r):
+		return plain(501, "for data too large"), true
+	}
+	return wire.Response{}, false
+}
+
+// run is what happens after sign-in and route.
+func (s *Server) run(c *call, r *http.Request) (any, error) {
+	if err := c.allowedToken(r); err != nil {
+		return nil, err
+	}
+	if err := c.readParams(r); err != nil {
+		return nil, err
+	}
+	if err := s.admit(c); err != nil {
+		return nil, err
+	}
+	if c.end.upload {
+		if err := c.readFile(r); err != nil {
+			return nil, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if errs := c.end.params.Verify(c.params); len(errs) > 0 {
+		return nil, invalidAll(errs)
+	}
+	return c.end.run(c)
+}
+
+// admit asks whether the caller may, then whether the node is there.
+func (s *Server) admit(c *call) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := c.end.guard(c); err != nil {
+		return err
+	}
+	if c.end.node {
+		return s.reach(c.node())
+	}
+	return nil
+}
+
+// encode writes data or an error in the envelope of the format.
+func encode(format string, data any, c *call, err error) wire.Response {
+	header := [][2]string{{"Content-Type", "application/json;charset=UTF-8"}}
+	if err == nil {
+		body := row{"data": data}
+		if c.total != nil {
+			body["total"] = *c.total
+		}
+		if c.changes != "" {
+			body["changes"] = c.changes
+		}
+		if format == "extjs" {
+			body["success"] = 1
+		}
+		return wire.Response{Status: 200, Reason: "OK", Header: header, Body: mustJSON(body)}
+	}
+	status, errs := 500, schema.Errors(nil)
+	var api *apiError
+	if errors.As(err, &api) {
+		status, errs = api.status, api.errors
+	}
+	message := strings.TrimSuffix(err.Error(), "\n")
+	if strings.Contains(message, "\r") {
+		return wire.Response{Status: 400, Reason: "Bad Request"}
+	}
+	first, _, _ := strings.Cut(message, "\n")
+	body := row{"data": nil, "message": message + "\n"}
+	if errs != nil {
+		body["errors"] = errs
+	}
+	if format == "extjs" {
+		body["success"], body["status"] = 0, status
+		return wire.Response{Status: 200, Reason: "OK", Header: header, Body: mustJSON(body)}
+	}
+	return wire.Response{Status: status, Reason: first, Header: header, Body: mustJSON(body)}
+}

@@ -1,0 +1,247 @@
+package simulator
+
+import (
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kubehenge.dev/proxmox/access"
+	"kubehenge.dev/proxmox/simulator/permission"
+	"kubehenge.dev/proxmox/simulator/schema"
+)
+
+// load makes the state that an inventory describes.
+func (s *Server) load(inv *Inventory) error {
+	s.cluster, s.options = inv.Cluster, copyMap(inv.Options)
+	s.nodes, s.storages, s.zones, s.realms = map[string]*node{}, map[string]*storage{}, map[string]*zone{}, map[string]*realm{}
+	s.volumes, s.guests, s.acl = map[string]*volume{}, map[int]*guest{}, permission.New()
+	s.ha = newHA()
+	steps := []struct {
+		name string
+		load func(*Inventory) error
+	}{
+		{"nodes", s.loadNodes}, {"storages", s.loadStorages}, {"users", s.loadUsers}, {"ACLs", s.loadACLs},
+		{"pools", s.loadPools}, {"guests", s.loadGuests}, {"volumes", s.loadVolumes}, {"HA", s.loadHA},
+	}
+	for _, step := range steps {
+		if err := step.load(inv); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+	}
+	s.acl.Changed()
+	return nil
+}
+
+func or[T comparable](v, without T) T {
+	var zero T
+	if v == zero {
+		return without
+	}
+	return v
+}
+
+func (s *Server) loadNodes(inv *Inventory) error {
+	for i, spec := range inv.Nodes {
+		if err := schema.CheckFormat("node", "", spec.Name); err != nil || s.nodes[spec.Name] != nil {
+			return fmt.Errorf("name %q is not valid or is there twice", spec.Name)
+		}
+		n := &node{name: spec.Name, address: spec.Address, id: i + 1, cpus: or(spec.CPUs, 16), memory: int64(or(spec.MemoryMiB, 65536)) << 20,
+			bridges: spec.Bridges, online: !spec.Offline, started: s.now(), fingerprint: fingerprint()}
+		if len(n.bridges) == 0 {
+			n.bridges = []string{"vmbr0"}
+		}
+		if spec.Offline {
+			n.down = s.now()
+		}
+		s.nodes[n.name] = n
+	}
+	s.local = inv.Nodes[0].Name
+	return nil
+}
+
+func fingerprint() string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails
+	parts := make([]string, len(b))
+	for i, v := range b {
+		parts[i] = fmt.Sprintf("%02X", v)
+	}
+	return strings.Join(parts, ":")
+}
+
+func (s *Server) loadStorages(inv *Inventory) error {
+	for _, spec := range inv.Storages {
+		content := schema.SplitList(spec.Content)
+		slices.Sort(content)
+		s.storages[spec.Name] = &storage{name: spec.Name, kind: spec.Type, content: content, shared: spec.Shared, nodes: spec.Nodes, disabled: spec.Disabled,
+			size: int64(or(spec.SizeGiB, 1000)) << 30, options: copyMap(spec.Options)}
+	}
+	for _, z := range inv.Zones {
+		s.zones[z.Name] = &zone{name: z.Name, kind: z.Type, nodes: z.Nodes, vnets: z.VNets}
+	}
+	return nil
+}
+
+func (s *Server) loadUsers(inv *Inventory) error {
+	s.realms["pam"] = &realm{name: "pam", kind: "pam", comment: "Linux PAM standard authentication"}
+	s.realms["pve"] = &realm{name: "pve", kind: "pve", comment: "Proxmox VE authentication server"}
+	for _, r := range inv.Realms {
+		s.realms[r.Name] = &realm{name: r.Name, kind: r.Type, comment: r.Comment, isDefault: r.Default, options: copyMap(r.Options)}
+	}
+	for _, spec := range inv.Users {
+		u := &permission.User{Enable: !spec.Disabled, Expire: spec.Expire, Password: spec.Password, Email: spec.Email, Comment: spec.Comment, Tokens: map[string]*permission.Token{}}
+		for _, t := range spec.Tokens {
+			u.Tokens[t.ID] = &permission.Token{Secret: t.Secret, Privsep: !t.Full, Expire: t.Expire, Comment: t.Comment}
+		}
+		s.acl.Users[spec.ID] = u
+	}
+	for _, g := range inv.Groups {
+		s.acl.Groups[g.ID] = &permission.Group{Comment: g.Comment, Users: set(g.Users)}
+	}
+	return nil
+}
+
+func (s *Server) loadACLs(inv *Inventory) error {
+	for _, r := range access.Builtin(s.version) {
+		s.acl.Roles[r.Name] = set(r.Privileges)
+	}
+	for _, r := range inv.Roles {
+		s.acl.Roles[r.ID] = set(r.Privileges)
+	}
+	if p := inv.Kubehenge; p != nil {
+		s.grant(access.Place{WorkloadPool: p.WorkloadPool, TemplatePool: p.TemplatePool, Disks: p.Disks, ISO: p.ISO, Bridges: p.Bridges})
+	}
+	for _, a := range inv.ACLs {
+		path, ok := permission.NormalizePath(a.Path)
+		if !ok || !permission.ValidPath(path) {
+			return fmt.Errorf("path %q", a.Path)
+		}
+		for kind, ids := range map[string][]string{permission.KindUser: a.Users, permission.KindGroup: a.Groups, permission.KindToken: a.Tokens} {
+			for _, id := range ids {
+				for _, role := range a.Roles {
+					if s.acl.Roles[role] == nil {
+						return fmt.Errorf("path %q: no role %q", a.Path, role)
+					}
+					s.acl.Grant(path, kind, id, role, !a.NoPropagate)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// grant gives Kubehenge's users and tokens their roles.
+func (s *Server) grant(place access.Place) {
+	for _, g := range access.Grants {
+		s.acl.Roles[g.Role] = set(g.Privileges(s.version))
+		for _, path := range g.Paths(place) {
+			s.acl.Grant(path, permission.KindUser, g.User, g.Role, g.Propagate)
+			s.acl.Grant(path, permission.KindToken, g.Token, g.Role, g.Propagate)
+		}
+	}
+}
+
+func (s *Server) loadPools(inv *Inventory) error {
+	for _, spec := range inv.Pools {
+		if err := schema.CheckFormat("poolid", "", spec.ID); err != nil {
+			return err
+		}
+		p := newPool(spec.Comment)
+		p.Storages = set(spec.Storages)
+		s.acl.Pools[spec.ID] = p
+	}
+	return nil
+}
+
+func (s *Server) loadGuests(inv *Inventory) error {
+	for _, spec := range inv.Guests {
+		if s.nodes[spec.Node] == nil {
+			return fmt.Errorf("VM %d: no node %q", spec.VMID, spec.Node)
+		}
+		if s.guests[spec.VMID] != nil {
+			return fmt.Errorf("VM %d is there twice", spec.VMID)
+		}
+		g := &guest{vmid: spec.VMID, kind: or(spec.Type, "qemu"), node: spec.Node, conf: copyMap(spec.Config), state: stopped}
+		s.guests[g.vmid] = g
+		if g.kind == "qemu" {
+			if err := s.complete(g); err != nil {
+				return fmt.Errorf("VM %d: %w", g.vmid, err)
+			}
+		}
+		if spec.Running {
+			s.pids++
+			g.state, g.started, g.pid = running, s.now(), s.pids
+		}
+		if spec.Pool != "" {
+			if s.acl.Pools[spec.Pool] == nil {
+				return fmt.Errorf("VM %d: no pool %q", g.vmid, spec.Pool)
+			}
+			s.acl.Pools[spec.Pool].VMs[g.vmid] = true
+		}
+	}
+	return nil
+}
+
+// complete gives a machine of an inventory what every machine has, and makes the images that it names.
+func (s *Server) complete(g *guest) error {
+	meta := g.conf["meta"]
+	s.identify(g.conf)
+	if meta != "" {
+		g.conf["meta"] = meta
+	}
+	g.conf["tags"] = strings.Join(tagList(g.conf["tags"]), ";")
+	if g.conf["tags"] == "" {
+		delete(g.conf, "tags")
+	}
+	for _, name := range sortedKeys(g.conf) {
+		if !netName.MatchString(name) {
+			continue
+		}
+		value, err := netValue(name, g.conf[name], s.options["mac_prefix"])
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		g.conf[name] = value
+	}
+	for _, d := range drives(g.conf) {
+		if !d.volume() || d.cdrom() && !d.cloudInit() || s.volume(g.node, d.file()) != nil {
+			continue
+		}
+		size, _ := schema.ParseSize(d.Values["size"])
+		if d.cloudInit() {
+			size = cloudInitSize
+		}
+		if err := s.addVolume(d.file(), g.node, size); err != nil {
+			return fmt.Errorf("%s: %w", d.option, err)
+		}
+	}
+	return nil
+}
+
+func (s *Server) addVolume(id, node string, size int64) error {
+	name, rest := splitVolume(id)
+	st := s.storages[name]
+	if st == nil {
+		return fmt.Errorf("no storage %q", name)
+	}
+	p, err := st.parseVolume(rest)
+	if err != nil {
+		return err
+	}
+	v := &volume{id: id, storage: name, node: node, content: p.content, format: p.format, size: size, vmid: p.vmid}
+	if p.base != "" {
+		v.parent = name + ":" + p.base
+	}
+	s.putVolume(v)
+	return nil
+}
+
+func (s *Server) loadVolumes(inv *Inventory) error {
+	for _, v := range inv.Volumes {
+		if err := s.addVolume(v.ID, v.Node, v.Size); err != nil {
+			return fmt.Errorf("%s: %w", v.ID, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package simulator
+
+import (
+	"slices"
+	"time"
+)
+
+// zone is an SDN zone.
+type zone struct {
+	name, kind string
+	nodes      []string
+	vnets      []string
+}
+
+// nodeEndpoints are nodes, their network and the SDN.
+func nodeEndpoints() []*endpoint {
+	audit := need("/nodes/{node}", "Sys.Audit")
+	return []*endpoint{
+		on("GET /nodes", anyone, "", (*call).listNodes),
+		on("GET /nodes/{node}", anyone, "", index("aplinfo apt capabilities ceph certificates config disks dns firewall hosts journal lxc network qemu replication report rrd rrddata scan sdn services status storage subscription syslog tasks time version vzdump")),
+		on("GET /nodes/{node}/status", audit, "", (*call).nodeStatus),
+		on("GET /nodes/{node}/version", anyone, "", (*call).readVersion),
+		on("GET /nodes/{node}/time", audit, "", (*call).nodeTime),
+		on("GET /nodes/{node}/network", anyone, "type string", (*call).listNetwork),
+		on("GET /cluster/sdn/zones", anyone, "pending bool; running bool; type string", (*call).listZones),
+		on("GET /cluster/sdn/vnets", anyone, "pending bool; running bool", (*call).listVNets),
+	}
+}
+
+func (c *call) listNodes() (any, error) {
+	rows := []any{}
+	for _, name := range c.s.nodeNames() {
+		r := c.nodeRow(name)
+		r["ssl_fingerprint"] = c.s.nodes[name].fingerprint
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// nodeRow is a node among others: figures only for those who may see them.
+func (c *call) nodeRow(name string) row {
+	n := c.s.nodes[name]
+	r := row{"id": "node/" + name, "node": name, "type": "node", "status": "offline", "level": ""}
+	if n.online {
+		r["status"] = "online"
+	}
+	if !c.may("/nodes/"+name, "Sys.Audit") || !n.online {
+		return r
+	}
+	r["maxcpu"], r["maxmem"], r["maxdisk"] = n.cpus, n.memory, int64(100)<<30
+	r["cpu"], r["mem"], r["disk"], r["uptime"] = 0.05, c.s.usedMemory(name), int64(10)<<30, c.s.nodeUptime(n)
+	return r
+}
+
+func (s *Server) nodeUptime(n *node) int64 { return int64(s.now().Sub(n.started) / time.Second) }
+
+// usedMemory is what the running guests of a node take, and some for the node itself.
+func (s *Server) usedMemory(node string) int64 {
+	used := int64(2) << 30
+	for _, g := range s.guests {
+		if g.node == node && g.state != stopped {
+			used += g.memory() / 3
+		}
+	}
+	return used
+}
+
+func (c *call) nodeStatus() (any, error) {
+	n := c.s.nodes[c.node()]
+	r := releases[string(c.s.version)]
+	used := c.s.usedMemory(n.name)
+	disk := int64(100) << 30
+	return row{
+		"uptime": c.s.nodeUptime(n), "idle": 0, "cpu": 0.05, "wait": 0.01, "loadavg": []string{"0.10", "0.05", "0.01"},
+		"kversion":       "Linux 6.17.2-1-pve #1 SMP PREEMPT_DYNAMIC",
+		"pveversion":     "pve-manager/" + r.version + "/" + r.repoid,
+		"current-kernel": row{"sysname": "Linux", "release": "6.17.2-1-pve", "version": "#1 SMP PREEMPT_DYNAMIC", "machine": "x86_64"},
+		"boot-info":      row{"mode": "efi"},
+		"ksm":            row{"shared": 0},
+		"cpuinfo": row{"cpus": n.cpus, "cores": n.cpus, "sockets": 1, "model": "Simulated CPU", "mhz": "3000.000", "user_hz": 100, "hvm": "1",
+			"flags": "fpu vme", "vendor": "Simulated", "family": "25"},
+		"memory": row{"total": n.memory, "used": used, "free": n.memory - used, "available": n.memory - used},
+		"swap":   row{"total": 0, "used": 0, "free": 0},
+		"rootfs": row{"total": disk, "used": disk / 10, "avail": disk / 10 * 9, "free": disk / 10 * 9},
+	}, nil
+}
+
+func (c *call) nodeTime() (any, error) {
+	return row{"timezone": "UTC", "time": c.s.unix(), "localtime": c.s.unix()}, nil
+}
+
+// listNetwork lists bridges to those who may use them, on the bridge or a VLAN below it.
+func (c *call) listNetwork() (any, error) {
+	n := c.s.nodes[c.node()]
+	rows := []any{}
+	for _, b := range n.bridges {
+		if !c.mayBelow("/sdn/zones/localnetwork/"+b, "SDN.Audit|SDN.Use") {
+			continue
+		}
+		r := row{"iface": b, "type": "bridge", "active": 1, "autostart": 1, "method": "manual", "method6": "manual", "families": []string{"inet"},
+			"bridge_ports": "eth0", "bridge_stp": "off", "bridge_fd": "0", "priority": 3}
+		if b == n.bridges[0] && n.address != "" {
+			r["method"], r["address"], r["netmask"], r["cidr"] = "static", n.address, "24", prefixLength(n.address)
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// mayBelow asks on a path and on those below it that have entries of their own.
+func (c *call) mayBelow(path, privileges string) bool {
+	if c.may(path, privileges) {
+		return true
+	}
+	for p := range c.s.acl.ACL {
+		if len(p) > len(path) && p[:len(path)+1] == path+"/" && c.may(p, privileges) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *call) listZones() (any, error) {
+	rows := []any{}
+	for _, name := range sortedKeys(c.s.zones) {
+		if c.may("/sdn/zones/"+name, "SDN.Audit|SDN.Allocate") {
+			rows = append(rows, row{"zone": name, "type": c.s.zones[name].kind})
+		}
+	}
+	return rows, nil
+}
+
+func (c *call) listVNets() (any, error) {
+	rows := []any{}
+	for _, name := range sortedKeys(c.s.zones) {
+		for _, v := range c.s.zones[name].vnets {
+			if c.may("/sdn/zones/"+name+"/"+v, "SDN.Audit|SDN.Allocate") {
+				rows = append(rows, row{"vnet": v, "zone": name, "type": "vnet"})
+			}
+		}
+	}
+	return rows, nil
+}
+
+// zoneOf is the zone of a bridge: its VNet's, or the one of plain bridges.
+func (s *Server) zoneOf(bridge string) string {
+	for name, z := range s.zones {
+		if slices.Contains(z.vnets, bridge) {
+			return name
+		}
+	}
+	return "localnetwork"
+}
+
+// hasBridge tells whether a node has a bridge or a VNet of this name.
+func (s *Server) hasBridge(node, bridge string) bool {
+	if slices.Contains(s.nodes[node].bridges, bridge) {
+		return true
+	}
+	z := s.zones[s.zoneOf(bridge)]
+	return z != nil && (len(z.nodes) == 0 || slices.Contains(z.nodes, node))
+}

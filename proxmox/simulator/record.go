@@ -1,0 +1,44 @@
+package simulator
+
+import (
+	"encoding/json"
+	"maps"
+
+	"kubehenge.dev/proxmox/simulator/wire"
+)
+
+// keptCalls is how many calls are remembered; older ones are forgotten.
+const keptCalls = 100_000
+
+// record remembers a call for Calls.
+func (s *Server) record(c *call, r wire.Response) {
+	rec := Call{At: s.now(), User: c.subject(), Method: c.method, Path: c.path, Params: maps.Clone(c.params), Status: r.Status, Reason: r.Reason}
+	for name := range c.uri {
+		delete(rec.Params, name)
+	}
+	var envelope struct{ Data json.RawMessage }
+	if len(r.Body) < 4096 && json.Unmarshal(r.Body, &envelope) == nil && len(envelope.Data) > 0 {
+		_ = json.Unmarshal(envelope.Data, &rec.Data)
+	}
+	s.log.Debug("call", "user", rec.User, "method", rec.Method, "path", rec.Path, "status", rec.Status, "reason", rec.Reason)
+	s.callMu.Lock()
+	defer s.callMu.Unlock()
+	if len(s.calls) >= keptCalls {
+		s.calls = append(s.calls[:0:0], s.calls[keptCalls/10:]...)
+	}
+	s.calls = append(s.calls, rec)
+}
+
+// Calls returns the calls that were answered, oldest first; of very many, the last ones.
+func (s *Server) Calls() []Call {
+	s.callMu.Lock()
+	defer s.callMu.Unlock()
+	return append([]Call(nil), s.calls...)
+}
+
+// ForgetCalls empties the list of calls.
+func (s *Server) ForgetCalls() {
+	s.callMu.Lock()
+	defer s.callMu.Unlock()
+	s.calls = nil
+}

@@ -1,0 +1,231 @@
+package simulator
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+)
+
+// node is a node of the cluster.
+type node struct {
+	name, address string
+	id            int
+	cpus          int
+	memory        int64 // bytes
+	bridges       []string
+	online        bool
+	down          time.Time // since when it is off
+	told          bool      // a call found it off before
+	started       time.Time
+	fingerprint   string
+}
+
+// storage is a storage of the cluster.
+type storage struct {
+	name, kind string
+	content    []string // sorted
+	shared     bool
+	nodes      []string // empty: all
+	disabled   bool
+	size       int64 // bytes
+	options    map[string]string
+}
+
+// volume is something on a storage.
+type volume struct {
+	id        string // storage:name
+	storage   string
+	node      string // empty on a shared storage
+	content   string
+	format    string
+	size      int64
+	vmid      int
+	parent    string // volume ID of the base of a linked clone
+	ctime     int64
+	data      []byte
+	notes     string
+	protected bool
+}
+
+// power states of a guest.
+const (
+	stopped = "stopped"
+	running = "running"
+	paused  = "paused"
+)
+
+// guest is a virtual machine or a container.
+type guest struct {
+	vmid    int
+	kind    string // qemu or lxc
+	node    string
+	conf    map[string]string // as its configuration file has it
+	pending map[string]string // changes that wait for the next start
+	removed map[string]bool   // options that go at the next start; true: with force
+	state   string
+	started time.Time
+	pid     int
+	snaps   map[string]map[string]string
+
+	heard *statistics // what the other nodes know about it
+}
+
+func (g *guest) name() string { return g.conf["name"] }
+
+func (g *guest) template() bool { return g.conf["template"] == "1" }
+
+func (g *guest) lock() string { return g.conf["lock"] }
+
+// errUnreachable is a node that is off.
+var errUnreachable = errors.New("node is off")
+
+// reach tells whether a node can be asked.
+func (s *Server) reach(name string) error {
+	n := s.nodes[name]
+	switch {
+	case n == nil:
+		return fail("hostname lookup '%s' failed - failed to get address info for: %s: Name or service not known", name, name)
+	case !n.online:
+		return errUnreachable
+	}
+	return nil
+}
+
+// unreachableReason is what the operating system says: the first call runs into a time-out, later ones find no route.
+func (s *Server) unreachableReason(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.nodes[name]
+	if n == nil || n.told {
+		return "No route to host"
+	}
+	n.told = true
+	return "Connection timed out"
+}
+
+// nodeNames returns the names of all nodes, sorted by their IDs.
+func (s *Server) nodeNames() []string {
+	names := make([]string, 0, len(s.nodes))
+	for n := range s.nodes {
+		names = append(names, n)
+	}
+	sort.Slice(names, func(i, j int) bool { return s.nodes[names[i]].id < s.nodes[names[j]].id })
+	return names
+}
+
+// guestOn returns a guest of a kind on a node; the error is what Proxmox VE says about its missing configuration file.
+func (s *Server) guestOn(node, kind string, vmid int) (*guest, error) {
+	g := s.guests[vmid]
+	if g == nil || g.node != node || g.kind != kind {
+		return nil, fail("Configuration file 'nodes/%s/%s/%d.conf' does not exist", node, configFolder(kind), vmid)
+	}
+	return g, nil
+}
+
+// foundOn is guestOn with the text of the calls that look for the file first.
+func (s *Server) foundOn(node string, vmid int) (*guest, error) {
+	g := s.guests[vmid]
+	if g == nil || g.node != node || g.kind != "qemu" {
+		return nil, fail("unable to find configuration file for VM %d on node '%s'", vmid, node)
+	}
+	return g, nil
+}
+
+func configFolder(kind string) string {
+	if kind == "lxc" {
+		return "lxc"
+	}
+	return "qemu-server"
+}
+
+// vmids returns the IDs of all guests in their order.
+func (s *Server) vmids() []int {
+	ids := make([]int, 0, len(s.guests))
+	for id := range s.guests {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// storageOn returns a storage if it may be used on a node.
+func (s *Server) storageOn(node, name string) (*storage, error) {
+	st := s.storages[name]
+	switch {
+	case st == nil:
+		return nil, fail("storage '%s' does not exist", name)
+	case st.disabled:
+		return nil, fail("storage '%s' is disabled", name)
+	case !st.on(node):
+		return nil, fail("storage '%s' is not available on node '%s'", name, node)
+	}
+	return st, nil
+}
+
+func (st *storage) on(node string) bool {
+	return len(st.nodes) == 0 || slices.Contains(st.nodes, node)
+}
+
+func (st *storage) holds(content string) bool { return slices.Contains(st.content, content) }
+
+// files tells whether volumes are files in directories: names then have a format as their ending.
+func (st *storage) files() bool {
+	switch st.kind {
+	case "dir", "nfs", "cifs", "cephfs", "btrfs", "glusterfs":
+		return true
+	}
+	return false
+}
+
+// volumeKey is how volumes are kept: those of a shared storage once, others for each node.
+func (st *storage) volumeKey(node, id string) string {
+	if st.shared {
+		return id
+	}
+	return node + "\x00" + id
+}
+
+func (s *Server) volume(node, id string) *volume {
+	name, _, ok := strings.Cut(id, ":")
+	st := s.storages[name]
+	if !ok || st == nil {
+		return nil
+	}
+	return s.volumes[st.volumeKey(node, id)]
+}
+
+func (s *Server) putVolume(v *volume) {
+	st := s.storages[v.storage]
+	if st.shared {
+		v.node = ""
+	}
+	if v.ctime == 0 {
+		v.ctime = s.unix()
+	}
+	s.volumes[st.volumeKey(v.node, v.id)] = v
+}
+
+func (s *Server) dropVolume(v *volume) {
+	delete(s.volumes, s.storages[v.storage].volumeKey(v.node, v.id))
+}
+
+// used is the space that volumes take on a storage, in bytes.
+func (s *Server) used(node, name string) int64 {
+	total := int64(0)
+	for _, v := range s.volumes {
+		if v.storage == name && (v.node == "" || v.node == node) {
+			total += v.size
+		}
+	}
+	return total
+}
+
+func prefixLength(address string) string {
+	if ip := net.ParseIP(address); ip == nil {
+		return ""
+	}
+	return address + "/24"
+}

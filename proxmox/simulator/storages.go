@@ -1,0 +1,202 @@
+package simulator
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"kubehenge.dev/proxmox/simulator/schema"
+)
+
+const storageOptions = `content string; nodes node-list; shared bool; disable bool; path string; server string; export string; pool string; thinpool string;
+vgname string; monhost string; username string; prune-backups string; options string; preallocation string; mkdir bool; is_mountpoint string; subdir string; share string; domain string`
+
+// storageEndpoints are storages and their state on nodes. Source: pve-storage src/PVE/API2/Storage/.
+func storageEndpoints() []*endpoint {
+	use := need("/storage/{storage}", "Datastore.Audit|Datastore.AllocateSpace")
+	change := need("/storage", "Datastore.Allocate")
+	return []*endpoint{
+		on("GET /storage", anyone, "type string", (*call).listStorages),
+		on("POST /storage", change, "storage* storage-id; type* enum(btrfs cephfs cifs dir esxi iscsi iscsidirect lvm lvmthin nfs pbs rbd zfs zfspool);"+storageOptions, (*call).createStorage),
+		on("GET /storage/{storage}", need("/storage/{storage}", "Datastore.Allocate"), "", (*call).readStorage),
+		on("PUT /storage/{storage}", change, "delete string; digest string(..64);"+storageOptions, (*call).updateStorage),
+		on("DELETE /storage/{storage}", change, "", (*call).deleteStorage),
+		on("GET /nodes/{node}/storage", anyone, "storage storage-id; content string; enabled bool; target node; format bool", (*call).nodeStorages),
+		on("GET /nodes/{node}/storage/{storage}", use, "", index("content download-url file-restore import-metadata oci-registry-pull prunebackups rrd rrddata status upload")),
+		on("GET /nodes/{node}/storage/{storage}/status", use, "", (*call).storageStatus),
+	}
+}
+
+func (st *storage) contentText() string { return strings.Join(st.content, ",") }
+
+// config is the storage as its configuration reads.
+func (st *storage) config() row {
+	r := row{"storage": st.name, "type": st.kind, "content": st.contentText()}
+	for k, v := range st.options {
+		r[k] = v
+	}
+	if st.shared {
+		r["shared"] = 1
+	}
+	if len(st.nodes) > 0 {
+		r["nodes"] = strings.Join(st.nodes, ",")
+	}
+	if st.disabled {
+		r["disable"] = 1
+	}
+	return r
+}
+
+func (s *Server) storageDigest() string {
+	var b strings.Builder
+	for _, name := range sortedKeys(s.storages) {
+		b.Write(mustJSON(s.storages[name].config()))
+	}
+	return digestText(b.String())
+}
+
+func (c *call) listStorages() (any, error) {
+	rows := []any{}
+	for _, name := range sortedKeys(c.s.storages) {
+		st := c.s.storages[name]
+		if !c.may("/storage/"+name, "Datastore.Audit|Datastore.AllocateSpace") || c.has("type") && c.text("type") != st.kind {
+			continue
+		}
+		r := st.config()
+		r["digest"] = c.s.storageDigest()
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+func (c *call) readStorage() (any, error) {
+	st := c.s.storages[c.text("storage")]
+	if st == nil {
+		return nil, fail("storage '%s' does not exist", c.text("storage"))
+	}
+	r := st.config()
+	r["digest"] = c.s.storageDigest()
+	return r, nil
+}
+
+func (c *call) createStorage() (any, error) {
+	name := c.text("storage")
+	if c.s.storages[name] != nil {
+		return nil, fail("create storage failed: storage ID '%s' already defined", name)
+	}
+	st := &storage{name: name, kind: c.text("type"), size: 1 << 40, options: map[string]string{}, content: []string{"images"}}
+	c.setStorage(st)
+	c.s.storages[name] = st
+	return row{"storage": name, "type": st.kind}, nil
+}
+
+func (c *call) setStorage(st *storage) {
+	for k := range c.params {
+		switch k {
+		case "storage", "type", "delete", "digest":
+		case "content":
+			st.content = schema.SplitList(c.text(k))
+			slices.Sort(st.content)
+		case "nodes":
+			st.nodes = c.list(k)
+		case "shared":
+			st.shared = c.flag(k, false)
+		case "disable":
+			st.disabled = c.flag(k, false)
+		default:
+			st.options[k] = c.text(k)
+		}
+	}
+}
+
+func (c *call) updateStorage() (any, error) {
+	st := c.s.storages[c.text("storage")]
+	if st == nil {
+		return nil, fail("update storage failed: storage '%s' does not exist", c.text("storage"))
+	}
+	if d := c.text("digest"); d != "" && d != c.s.storageDigest() {
+		return nil, fail("update storage failed: detected modified configuration - file changed by other user? Try again.")
+	}
+	changed := *st
+	changed.options = maps.Clone(st.options)
+	for _, k := range c.list("delete") {
+		switch k {
+		case "nodes":
+			changed.nodes = nil
+		case "disable":
+			changed.disabled = false
+		default:
+			delete(changed.options, k)
+		}
+	}
+	c.setStorage(&changed)
+	*st = changed
+	return row{"storage": st.name, "type": st.kind}, nil
+}
+
+func (c *call) deleteStorage() (any, error) {
+	name := c.text("storage")
+	if c.s.storages[name] == nil {
+		return nil, fail("delete storage failed: storage '%s' does not exist", name)
+	}
+	maps.DeleteFunc(c.s.volumes, func(_ string, v *volume) bool { return v.storage == name })
+	delete(c.s.storages, name)
+	return nil, nil
+}
+
+// storageRow is a storage on a node in /cluster/resources.
+func (s *Server) storageRow(st *storage, node string) row {
+	r := row{"id": "storage/" + node + "/" + st.name, "storage": st.name, "node": node, "type": "storage", "plugintype": st.kind,
+		"status": "available", "shared": bit(st.shared), "content": st.contentText()}
+	if n := s.nodes[node]; !n.online && s.now().Sub(n.down) > expiry {
+		r["status"] = "unknown"
+		return r
+	}
+	r["maxdisk"], r["disk"] = st.size, s.used(node, st.name)
+	return r
+}
+
+func (c *call) nodeStorages() (any, error) {
+	rows := []any{}
+	for _, name := range sortedKeys(c.s.storages) {
+		st := c.s.storages[name]
+		if !st.on(c.node()) || !c.may("/storage/"+name, "Datastore.Audit|Datastore.AllocateSpace") || !c.wantsStorage(st) {
+			continue
+		}
+		r := c.s.storageState(st, c.node())
+		r["storage"] = name
+		if used, total := r["used"].(int64), r["total"].(int64); total > 0 {
+			r["used_fraction"] = float64(used) / float64(total)
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+func (c *call) wantsStorage(st *storage) bool {
+	if (c.flag("enabled", false) || c.has("content")) && st.disabled {
+		return false
+	}
+	if c.has("storage") && c.text("storage") != st.name || c.has("target") && !st.on(c.text("target")) {
+		return false
+	}
+	return !c.has("content") || slices.ContainsFunc(c.list("content"), st.holds)
+}
+
+func (s *Server) storageState(st *storage, node string) row {
+	r := row{"type": st.kind, "content": st.contentText(), "enabled": bit(!st.disabled), "active": bit(!st.disabled), "shared": bit(st.shared),
+		"total": int64(0), "used": int64(0), "avail": int64(0)}
+	if !st.disabled {
+		used := s.used(node, st.name)
+		r["total"], r["used"], r["avail"] = st.size, used, max(0, st.size-used)
+	}
+	return r
+}
+
+func (c *call) storageStatus() (any, error) {
+	st := c.s.storages[c.text("storage")]
+	if st == nil || !st.on(c.node()) {
+		return nil, invalid("storage", "No such storage.")
+	}
+	return c.s.storageState(st, c.node()), nil
+}

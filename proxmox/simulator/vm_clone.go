@@ -1,0 +1,338 @@
+package simulator
+
+import (
+	"path"
+	"strings"
+
+	"kubehenge.dev/proxmox/simulator/schema"
+)
+
+// cloneEndpoints copy, convert and delete virtual machines. Source: qemu-server src/PVE/API2/Qemu.pm.
+func cloneEndpoints() []*endpoint {
+	return []*endpoint{
+		on("POST /nodes/{node}/qemu/{vmid}/clone",
+			all(need("/vms/{vmid}", "VM.Clone"), either(need("/vms/{newid}", "VM.Allocate"), given("pool", need("/pool/{pool}", "VM.Allocate")))),
+			`newid* vmid; name dns-name; description string(..8192); pool poolid; snapname configid(..40); storage storage-id; format enum(raw qcow2 vmdk);
+			full bool; target node; bwlimit int(0..)`, (*call).cloneVM),
+		on("POST /nodes/{node}/qemu/{vmid}/template", need("/vms/{vmid}", "VM.Allocate"), "disk enum("+strings.Join(driveNamesOrder(), " ")+")", (*call).makeTemplate),
+		on("DELETE /nodes/{node}/qemu/{vmid}", need("/vms/{vmid}", "VM.Allocate"), "purge bool; destroy-unreferenced-disks bool; skiplock bool", (*call).destroyVM),
+	}
+}
+
+// copyOf is what a call to clone asks for.
+type copyOf struct {
+	source  *guest
+	conf    map[string]string // of the source, or of its snapshot
+	newid   int
+	target  string
+	storage *storage
+	full    bool
+}
+
+func (c *call) cloneVM() (any, error) {
+	if err := c.poolExists(c.text("pool")); err != nil {
+		return nil, err
+	}
+	o := &copyOf{newid: c.number("newid", 0), target: c.text("target")}
+	for _, step := range []func(*copyOf) error{c.cloneTarget, c.cloneSource, c.cloneOptions, c.cloneDisks, c.cloneCards, c.cloneFree} {
+		if err := step(o); err != nil {
+			return nil, err
+		}
+	}
+	return c.fork(c.node(), "qmclone", itoa(c.vmid()), func(t *task) error { return c.clone(t, o) }), nil
+}
+
+func (c *call) cloneTarget(o *copyOf) error {
+	if o.target == "" {
+		o.target = c.node()
+	}
+	if c.s.nodes[o.target] == nil {
+		return fail("no such cluster node '%s'", o.target)
+	}
+	name := c.text("storage")
+	if name == "" {
+		return c.s.needQuorum()
+	}
+	st, err := c.s.storageOn(c.node(), name)
+	if err != nil {
+		return err
+	}
+	if o.target != c.node() {
+		if _, err := c.s.storageOn(o.target, name); err != nil {
+			return err
+		}
+		if !st.shared {
+			return fail("can't clone to non-shared storage '%s'", name)
+		}
+	}
+	if !st.holds("images") {
+		return invalid("storage", "storage '%s' does not support vm images", name)
+	}
+	o.storage = st
+	return c.s.needQuorum()
+}
+
+func (c *call) cloneSource(o *copyOf) error {
+	g, err := c.s.foundOn(c.node(), c.vmid())
+	if err != nil {
+		return err
+	}
+	if err := c.unlocked(g); err != nil {
+		return err
+	}
+	o.source, o.conf = g, g.conf
+	if name := c.text("snapname"); name != "" {
+		snap, ok := g.snaps[name]
+		if !ok {
+			return fail("snapshot '%s' does not exist", name)
+		}
+		o.conf = snap
+	}
+	o.full = c.flag("full", !g.template())
+	return nil
+}
+
+func (c *call) cloneOptions(o *copyOf) error {
+	for _, name := range []string{"storage", "format"} {
+		if !o.full && c.has(name) {
+			return fail("parameter '%s' not allowed for linked clones", name)
+		}
+	}
+	return nil
+}
+
+// cloneDisks asks for the space, and whether every disk can be copied in the way that was asked for.
+func (c *call) cloneDisks(o *copyOf) error {
+	for _, d := range drives(o.conf) {
+		if !d.volume() {
+			continue
+		}
+		name, rest := splitVolume(d.file())
+		st := c.s.storages[name]
+		if st == nil {
+			return fail("storage '%s' does not exist", name)
+		}
+		if o.target != c.node() && !st.shared {
+			return fail("can't clone VM to node '%s' (VM uses local storage)", o.target)
+		}
+		if d.cdrom() && !d.cloudInit() {
+			continue
+		}
+		if !o.full && !d.cloudInit() && d.option != "tpmstate0" {
+			if p, err := st.parseVolume(rest); err != nil || !p.isBase || st.kind == "lvm" {
+				return fail("Linked clone feature is not supported for '%s' (%s)", d.file(), d.option)
+			}
+		}
+		if o.storage != nil {
+			name = o.storage.name
+		}
+		if err := c.check("/storage/"+name, "Datastore.AllocateSpace"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cloneCards asks for the use of the source's bridges, even if the copy will be attached to others.
+func (c *call) cloneCards(o *copyOf) error {
+	for _, name := range sortedKeys(o.conf) {
+		if netName.MatchString(name) {
+			if err := c.checkBridge(o.conf[name]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *call) cloneFree(o *copyOf) error {
+	if g := c.s.guests[o.newid]; g != nil && g.node == c.node() {
+		return fail("unable to create VM %d: config file already exists", o.newid)
+	}
+	return nil
+}
+
+// clone is the task: a locked configuration comes first, the disks, and last the pool.
+func (c *call) clone(t *task, o *copyOf) error {
+	s := c.s
+	if s.guests[o.newid] != nil {
+		return fail("close (rename) atomic file '/etc/pve/nodes/%s/qemu-server/%d.conf' failed: File exists", t.node, o.newid)
+	}
+	g := &guest{vmid: o.newid, kind: "qemu", node: t.node, conf: map[string]string{"lock": "clone"}, state: stopped}
+	s.guests[o.newid] = g
+	conf, made, err := c.copyConfig(o)
+	if err == nil {
+		err = t.busy()
+	}
+	if err == nil && s.guests[o.source.vmid] != o.source {
+		err = fail("unable to find configuration file for VM %d on node '%s'", o.source.vmid, t.node)
+	}
+	if err != nil {
+		for _, v := range made {
+			s.dropVolume(v)
+		}
+		delete(s.guests, o.newid)
+		return fail("clone failed: %s", flat(err))
+	}
+	g.conf, g.node = conf, o.target
+	if pool := s.acl.Pools[c.text("pool")]; pool != nil {
+		pool.VMs[o.newid] = true
+		s.acl.Changed()
+	}
+	return nil
+}
+
+// notCopied are options that belong to the source alone.
+var notCopied = []string{"template", "lock", "parent", "snaptime", "vmstate", "digest"}
+
+func (c *call) copyConfig(o *copyOf) (conf map[string]string, made []*volume, err error) {
+	conf = map[string]string{}
+	for name, value := range o.conf {
+		switch {
+		case unusedName.MatchString(name), contains(notCopied, name):
+		case netName.MatchString(name):
+			card, err := formatOf(name).ParseProperties(name, value)
+			if err != nil {
+				return nil, made, err
+			}
+			card.Delete("macaddr")
+			if conf[name], err = netValue(name, formatOf(name).Print(card), c.s.options["mac_prefix"]); err != nil {
+				return nil, made, err
+			}
+		case driveName.MatchString(name):
+			stored, v, err := c.copyDrive(o, name, value)
+			if err != nil {
+				return nil, made, err
+			}
+			if v != nil {
+				made = append(made, v)
+			}
+			conf[name] = stored
+		default:
+			conf[name] = value
+		}
+	}
+	conf["smbios1"] = withUUID(conf["smbios1"])
+	if conf["vmgenid"] != "" {
+		conf["vmgenid"] = newUUID()
+	}
+	conf["name"] = c.text("name")
+	if conf["name"] == "" {
+		conf["name"] = "Copy-of-VM-" + o.conf["name"]
+		if o.conf["name"] == "" {
+			conf["name"] = "Copy-of-VM-" + itoa(o.source.vmid)
+		}
+	}
+	if c.has("description") {
+		conf["description"] = c.text("description")
+	}
+	return conf, made, nil
+}
+
+func (c *call) copyDrive(o *copyOf, option, value string) (string, *volume, error) {
+	d, err := parseDrive(option, value)
+	if err != nil || !d.volume() || d.cdrom() && !d.cloudInit() {
+		return value, nil, err
+	}
+	name, _ := splitVolume(d.file())
+	st := c.s.storages[name]
+	if o.storage != nil {
+		st = o.storage
+	}
+	src := c.s.volume(o.source.node, d.file())
+	if src == nil {
+		return "", nil, fail("volume '%s' does not exist", d.file())
+	}
+	v := c.copyVolume(o, d, st, src)
+	d.Set("file", v.id)
+	d.Set("size", schema.FormatSize(v.size))
+	return d.String(), v, nil
+}
+
+// copyVolume makes the copy of a disk: of the whole, or one that refers to its base.
+func (c *call) copyVolume(o *copyOf, d *drive, st *storage, src *volume) *volume {
+	switch {
+	case d.cloudInit():
+		return c.s.allocate(st, o.target, o.newid, "vm-"+itoa(o.newid)+"-cloudinit", "qcow2", src.size)
+	case o.full || d.option == "tpmstate0":
+		format := src.format
+		if f := c.text("format"); f != "" {
+			format = f
+		}
+		return c.s.allocate(st, o.target, o.newid, c.s.freeName(st, o.target, o.newid), format, src.size)
+	}
+	name := c.s.freeName(st, o.target, o.newid)
+	_, base := splitVolume(src.id)
+	v := &volume{storage: st.name, node: o.target, content: "images", format: "qcow2", size: src.size, vmid: o.newid, parent: src.id}
+	switch {
+	case st.files():
+		v.id = st.name + ":" + base + "/" + itoa(o.newid) + "/" + name + ".qcow2"
+	case st.kind == "lvmthin":
+		v.id, v.format = st.name+":"+name, "raw"
+	default:
+		v.id, v.format = st.name+":"+path.Base(base)+"/"+name, "raw"
+	}
+	c.s.putVolume(v)
+	return v
+}
+
+func (c *call) makeTemplate() (any, error) {
+	node, vmid := c.node(), c.vmid()
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.unlocked(g); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(g.snaps) > 0:
+		return nil, fail("unable to create template, because VM contains snapshots")
+	case g.template():
+		return nil, fail("you can't convert a template to a template")
+	case g.state != stopped:
+		return nil, fail("you can't convert a VM to template if VM is running")
+	}
+	return c.fork(node, "qmtemplate", itoa(vmid), func(t *task) error {
+		if err := t.busy(); err != nil {
+			return err
+		}
+		g, err := c.s.guestOn(node, "qemu", vmid)
+		if err != nil {
+			return err
+		}
+		c.s.toTemplate(g)
+		return nil
+	}), nil
+}
+
+// toTemplate renames the machine's disks to base images.
+func (s *Server) toTemplate(g *guest) {
+	conf := map[string]string{}
+	for k, v := range g.conf {
+		conf[k] = v
+	}
+	conf["template"] = "1"
+	for _, d := range drives(conf) {
+		v := s.volume(g.node, d.file())
+		if v == nil || d.cdrom() || !s.ownedBy(d.file(), g.vmid) {
+			continue
+		}
+		s.dropVolume(v)
+		i := strings.LastIndex(v.id, "vm-")
+		v.id = v.id[:i] + "base-" + v.id[i+len("vm-"):]
+		s.putVolume(v)
+		d.Set("file", v.id)
+		conf[d.option] = d.String()
+	}
+	g.conf = conf
+}
+
+func contains(list []string, text string) bool {
+	for _, v := range list {
+		if v == text {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,532 @@
+package simulator
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+
+	"kubehenge.dev/proxmox/simulator/schema"
+)
+
+// configEndpoints change virtual machines. Source: qemu-server src/PVE/API2/Qemu.pm update_vm_api.
+func configEndpoints() []*endpoint {
+	disk := need("/vms/{vmid}", "VM.Config.Disk")
+	const extra = ";delete string; revert string; force bool requires=delete; digest string(..40); skiplock bool; import-working-storage storage-id;"
+	return []*endpoint{
+		on("PUT /nodes/{node}/qemu/{vmid}/config", need("/vms/{vmid}", anyConfig), vmOptionSpec()+extra, (*call).putConfig),
+		on("POST /nodes/{node}/qemu/{vmid}/config", need("/vms/{vmid}", anyConfig), vmOptionSpec()+extra+"background_delay int(1..30)", (*call).postConfig),
+		on("PUT /nodes/{node}/qemu/{vmid}/unlink", disk, "idlist* configid-list; force bool", (*call).unlink),
+		on("PUT /nodes/{node}/qemu/{vmid}/resize", disk,
+			"disk* enum("+strings.Join(driveNamesOrder(), " ")+"); size* string(/\\+?\\d+(\\.\\d+)?[KMGT]?/); digest string(..40); skiplock bool", (*call).resize),
+		on("POST /nodes/{node}/qemu", anyone, vmOptionSpec()+`;vmid* vmid; archive string; force bool requires=archive; unique bool requires=archive; live-restore bool requires=archive;
+			storage storage-id; pool poolid; start bool; ha-managed bool; bwlimit num(0..); import-working-storage storage-id`, (*call).createVM),
+	}
+}
+
+// change is what a call wants of a configuration.
+type change struct {
+	target
+	set    map[string]string
+	remove []string
+	revert []string
+	force  bool
+}
+
+// notOptions are parameters of the calls that set options.
+var notOptions = []string{"node", "vmid", "delete", "revert", "force", "digest", "skiplock", "background_delay", "import-working-storage",
+	"archive", "unique", "live-restore", "storage", "pool", "start", "ha-managed", "bwlimit"}
+
+// change reads what the call sets and deletes.
+func (c *call) change() (*change, error) {
+	w := &change{target: target{vmid: c.vmid()}, set: map[string]string{}, remove: c.list("delete"), revert: c.list("revert"), force: c.flag("force", false)}
+	for name := range c.params {
+		if !slices.Contains(notOptions, name) {
+			w.set[name] = c.text(name)
+		}
+	}
+	if v, ok := w.set["cdrom"]; ok {
+		delete(w.set, "cdrom")
+		w.set["ide2"] = v
+		if !strings.Contains(v, "media=") {
+			w.set["ide2"] += ",media=cdrom"
+		}
+	}
+	if c.flag("skiplock", false) && !c.isSuperuser() {
+		return nil, invalid("skiplock", "Only root may use this option.")
+	}
+	for i, name := range w.remove {
+		if name == "cdrom" {
+			name, w.remove[i] = "ide2", "ide2"
+		}
+		if _, known := vmOptions()[name]; !known {
+			return nil, invalid("delete", "unknown option '%s'", name)
+		}
+		if _, both := w.set[name]; both {
+			return nil, invalid("delete", "you can't use '-%s' and -delete %s' at the same time", name, name)
+		}
+	}
+	return w, nil
+}
+
+// checkChange asks for the privileges, in the order of the options' names.
+func (c *call) checkChange(w *change) error {
+	for _, name := range w.remove {
+		if driveName.MatchString(name) {
+			continue // depends on what the drive is
+		}
+		if unusedName.MatchString(name) {
+			if err := c.checkVM(w.target, "VM.Config.Disk"); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := c.checkOption(w.target, name); err != nil {
+			return err
+		}
+	}
+	for _, name := range sortedKeys(w.set) {
+		if err := c.checkSet(w.target, name, w.set[name]); err != nil {
+			return err
+		}
+	}
+	if keys, ok := w.set["sshkeys"]; ok {
+		return checkSSHKeys(keys)
+	}
+	return nil
+}
+
+func checkSSHKeys(value string) error {
+	for _, line := range strings.Split(unescape(value), "\n") {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		if _, _, _, _, err := ssh.ParseAuthorizedKey([]byte(line)); err != nil {
+			return fail("SSH public key validation error")
+		}
+	}
+	return nil
+}
+
+// begin reads the change, checks it and finds the machine.
+func (c *call) begin() (*change, *guest, error) {
+	w, err := c.change()
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(w.set)+len(w.remove)+len(w.revert) == 0 {
+		return nil, nil, fail("no options specified")
+	}
+	if err := c.checkChange(w); err != nil {
+		return nil, nil, err
+	}
+	g, err := c.guest()
+	if err != nil {
+		return nil, nil, err
+	}
+	if d := c.text("digest"); d != "" && d != g.digest() {
+		return nil, nil, fail("checksum mismatch (file change by other user?)")
+	}
+	if err := c.unlocked(g); err != nil {
+		return nil, nil, err
+	}
+	return w, g, nil
+}
+
+// unlocked tells that no operation holds the guest.
+func (c *call) unlocked(g *guest) error {
+	if g.lock() == "" || c.flag("skiplock", false) && c.isSuperuser() {
+		return nil
+	}
+	name := "VM"
+	if g.kind == "lxc" {
+		name = "CT"
+	}
+	return fail("%s is locked (%s)", name, g.lock())
+}
+
+func (c *call) putConfig() (any, error) {
+	w, g, err := c.begin()
+	if err != nil {
+		return nil, err
+	}
+	return nil, c.apply(g, w, func(string, ...any) {})
+}
+
+func (c *call) postConfig() (any, error) {
+	w, _, err := c.begin()
+	if err != nil {
+		return nil, err
+	}
+	node, vmid := c.node(), c.vmid()
+	upid := c.fork(node, "qmconfig", itoa(vmid), func(t *task) error {
+		if err := t.busy(); err != nil {
+			return err
+		}
+		g, err := c.s.guestOn(node, "qemu", vmid)
+		if err != nil {
+			return err
+		}
+		return c.apply(g, w, t.say)
+	})
+	if t := c.s.taskByID[upid]; c.has("background_delay") && !t.ended.IsZero() {
+		if t.exit != "OK" {
+			return nil, fail("%s", t.exit)
+		}
+		return nil, nil
+	}
+	return upid, nil
+}
+
+// unlink is the deletion of drives.
+func (c *call) unlink() (any, error) {
+	w := &change{target: target{vmid: c.vmid()}, remove: c.list("idlist"), force: c.flag("force", false)}
+	for _, name := range w.remove {
+		if _, known := vmOptions()[name]; !known {
+			return nil, invalid("delete", "unknown option '%s'", name)
+		}
+	}
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.unlocked(g); err != nil {
+		return nil, err
+	}
+	return nil, c.apply(g, w, func(string, ...any) {})
+}
+
+// edit is a configuration while it is changed: nothing of it counts before all went well.
+type edit struct {
+	c       *call
+	g       *guest
+	w       *change
+	conf    map[string]string
+	pending map[string]string
+	removed map[string]bool
+	made    []*volume
+}
+
+// apply changes a machine's configuration: at once where that is possible, else at its next start.
+func (c *call) apply(g *guest, w *change, say func(string, ...any)) error {
+	e := &edit{c: c, g: g, w: w, conf: maps.Clone(g.conf), pending: maps.Clone(g.pending), removed: maps.Clone(g.removed)}
+	if e.pending == nil {
+		e.pending = map[string]string{}
+	}
+	if e.removed == nil {
+		e.removed = map[string]bool{}
+	}
+	steps := []func() error{e.revert, e.remove, e.put, e.bootCDs, e.checkBoot, e.checkMemory, func() error { return e.flush(g.state != stopped) }}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			for _, v := range e.made {
+				c.s.remove(g.node, v.id)
+			}
+			return err
+		}
+	}
+	say("update VM %d: %s", g.vmid, strings.Join(append(sortedKeys(w.set), w.remove...), " "))
+	g.conf, g.pending, g.removed = e.conf, e.pending, e.removed
+	return nil
+}
+
+func (e *edit) revert() error {
+	for _, name := range e.w.revert {
+		delete(e.removed, name)
+		delete(e.pending, name)
+	}
+	return nil
+}
+
+func (e *edit) remove() error {
+	for _, name := range e.w.remove {
+		value, there := e.conf[name]
+		if !there {
+			value, there = e.pending[name]
+		}
+		if !there {
+			continue // only a warning in the task's log
+		}
+		if err := e.mayRemove(name, value); err != nil {
+			return err
+		}
+		delete(e.pending, name)
+		e.removed[name] = e.w.force
+	}
+	return nil
+}
+
+func (e *edit) mayRemove(name, value string) error {
+	switch {
+	case name == "tags":
+		return e.c.checkTags(e.w.target, tagList(value), nil)
+	case driveName.MatchString(name):
+		d, err := parseDrive(name, value)
+		if err != nil {
+			return err
+		}
+		for _, p := range drivePrivileges(d) {
+			if err := e.c.checkVM(e.w.target, p); err != nil {
+				return err
+			}
+		}
+		if !d.cdrom() && e.conf["protection"] == "1" {
+			return fail("can't remove drive '%s' - protection mode enabled", name)
+		}
+	case unusedName.MatchString(name) && e.conf["protection"] == "1":
+		return fail("can't remove unused disk '%s' - protection mode enabled", value)
+	}
+	return nil
+}
+
+func (e *edit) put() error {
+	for _, name := range sortedKeys(e.w.set) {
+		value, err := e.value(name, e.w.set[name])
+		if err != nil {
+			return err
+		}
+		delete(e.removed, name)
+		delete(e.pending, name)
+		if value != e.conf[name] || e.conf[name] == "" {
+			e.pending[name] = value
+		}
+	}
+	return nil
+}
+
+// value is an option's value as it is stored.
+func (e *edit) value(name, value string) (string, error) {
+	switch {
+	case driveName.MatchString(name):
+		return e.driveValue(name, value)
+	case unusedName.MatchString(name):
+		if e.c.s.volume(e.g.node, value) == nil {
+			return "", fail("volume '%s' does not exist", value)
+		}
+		return value, nil
+	case netName.MatchString(name):
+		return netValue(name, value, e.c.s.options["mac_prefix"])
+	case name == "tags":
+		tags := tagList(value)
+		return strings.Join(tags, ";"), e.c.checkTags(e.w.target, tagList(e.conf["tags"]), tags)
+	}
+	return plainValue(name, value), nil
+}
+
+// plainValue turns booleans and whole numbers into their one form.
+func plainValue(name, value string) string {
+	o, ok := vmOptions()[name]
+	if ok && o.Kind == schema.Integer {
+		if n, err := strconv.Atoi(value); err == nil {
+			return itoa(n)
+		}
+	}
+	return value
+}
+
+func (e *edit) driveValue(name, value string) (string, error) {
+	d, err := parseDrive(name, value)
+	if err != nil {
+		return "", err
+	}
+	if d.cdrom() || d.cloudInit() {
+		for _, p := range drivePrivileges(d) {
+			if err := e.c.checkVM(e.w.target, p); err != nil {
+				return "", err
+			}
+		}
+	}
+	stored, made, err := e.c.s.makeDrive(e.g.node, e.g.vmid, name, value)
+	if made != nil {
+		e.made = append(e.made, made)
+	}
+	return stored, err
+}
+
+// netValue fills in a MAC address where none is given.
+func netValue(name, value, prefix string) (string, error) {
+	format := formatOf(name)
+	card, err := format.ParseProperties(name, value)
+	if err != nil {
+		return "", err
+	}
+	if _, ok := card.Get("macaddr"); !ok {
+		card.Set("macaddr", newMAC(prefix))
+	}
+	model, mac := card.Values["model"], strings.ToUpper(card.Values["macaddr"])
+	card.Delete("macaddr")
+	rest := strings.TrimPrefix(format.Print(card), model)
+	return model + "=" + mac + rest, nil
+}
+
+func newMAC(prefix string) string {
+	if prefix == "" {
+		prefix = "BC:24:11"
+	}
+	b := make([]byte, 3)
+	_, _ = rand.Read(b) // never fails
+	return fmt.Sprintf("%s:%02X:%02X:%02X", strings.ToUpper(prefix), b[0], b[1], b[2])
+}
+
+// bootCDs adds new CD drives to a boot order that is set, so that the machine can boot from them.
+func (e *edit) bootCDs() error {
+	_, changed := e.w.set["boot"]
+	boot := e.conf["boot"]
+	if p, ok := e.pending["boot"]; ok {
+		boot = p
+	}
+	if changed || !strings.HasPrefix(boot, "order=") {
+		return nil
+	}
+	order := strings.Split(strings.TrimPrefix(boot, "order="), ";")
+	for _, name := range sortedKeys(e.w.set) {
+		if !driveName.MatchString(name) || slices.Contains(order, name) {
+			continue
+		}
+		if d, err := parseDrive(name, e.pending[name]); err == nil && d.cdrom() && !d.cloudInit() {
+			order = append(order, name)
+			e.pending["boot"] = "order=" + strings.Join(order, ";")
+		}
+	}
+	return nil
+}
+
+func (e *edit) checkBoot() error {
+	boot, ok := e.w.set["boot"]
+	if !ok {
+		return nil
+	}
+	order, _ := strings.CutPrefix(boot, "order=")
+	for _, device := range strings.FieldsFunc(order, func(r rune) bool { return r == ';' }) {
+		_, there := e.conf[device]
+		_, coming := e.pending[device]
+		if _, goes := e.removed[device]; (!there || goes) && !coming && strings.HasPrefix(boot, "order=") {
+			return fail("invalid bootorder: device '%s' does not exist'", device)
+		}
+	}
+	return nil
+}
+
+func (e *edit) checkMemory() error {
+	balloon, ok := e.w.set["balloon"]
+	if !ok {
+		return nil
+	}
+	wanted := (&guest{conf: map[string]string{"memory": e.conf["memory"]}}).memory()
+	if m, ok := e.pending["memory"]; ok {
+		wanted = (&guest{conf: map[string]string{"memory": m}}).memory()
+	}
+	if atoi64(balloon)<<20 > wanted {
+		return fail("balloon value too large (must be smaller than assigned memory)")
+	}
+	return nil
+}
+
+// flush moves into the configuration what can be: all while the machine is off.
+func (e *edit) flush(isOn bool) error {
+	for _, name := range sortedKeys(e.removed) {
+		force := e.removed[name]
+		if isOn && !e.live(name, "") {
+			continue
+		}
+		delete(e.removed, name)
+		if err := e.drop(name, force); err != nil {
+			return invalid(name, "unable to apply pending change %s : %s\n", name, flat(err))
+		}
+	}
+	for _, name := range sortedKeys(e.pending) {
+		value := e.pending[name]
+		if isOn && !e.live(name, value) {
+			continue
+		}
+		delete(e.pending, name)
+		if err := e.store(name, value); err != nil {
+			return invalid(name, "unable to apply pending change %s : %s\n", name, flat(err))
+		}
+	}
+	return nil
+}
+
+// live tells whether a change takes effect in a running machine. A CD may be changed, a drive for it not be plugged in.
+func (e *edit) live(name, value string) bool {
+	if vmOptions()[name].live {
+		return true
+	}
+	if !driveName.MatchString(name) || value == "" || e.conf[name] == "" {
+		return false
+	}
+	old, err := parseDrive(name, e.conf[name])
+	if err != nil {
+		return false
+	}
+	now, err := parseDrive(name, value)
+	return err == nil && old.cdrom() && now.cdrom()
+}
+
+// drop deletes an option from the configuration.
+func (e *edit) drop(name string, force bool) error {
+	if !driveName.MatchString(name) && !unusedName.MatchString(name) {
+		delete(e.conf, name)
+	} else if _, there := e.conf[name]; there {
+		if err := e.c.detach(e.g, e.conf, name, force); err != nil {
+			return err
+		}
+	}
+	e.unboot(name)
+	return nil
+}
+
+// unboot takes a device out of the boot order.
+func (e *edit) unboot(name string) {
+	order, ok := strings.CutPrefix(e.conf["boot"], "order=")
+	if !ok {
+		return
+	}
+	list := strings.Split(order, ";")
+	if !slices.Contains(list, name) {
+		return
+	}
+	list = slices.DeleteFunc(list, func(d string) bool { return d == name })
+	e.conf["boot"] = "order=" + strings.Join(list, ";")
+	if len(list) == 0 {
+		e.conf["boot"] = " "
+	}
+}
+
+// store puts a value into the configuration; a disk that was there before is detached first.
+func (e *edit) store(name, value string) error {
+	if driveName.MatchString(name) {
+		now, err := parseDrive(name, value)
+		if err != nil {
+			return err
+		}
+		if old, there := e.conf[name]; there {
+			if d, err := parseDrive(name, old); err == nil && d.file() != now.file() {
+				if err := e.c.detach(e.g, e.conf, name, false); err != nil {
+					return err
+				}
+			}
+		}
+		for option, id := range e.conf {
+			if unusedName.MatchString(option) && id == now.file() {
+				delete(e.conf, option)
+			}
+		}
+	}
+	e.conf[name] = value
+	return nil
+}
+
+// newUUID is a random UUID, lower case.
+func newUUID() string {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	h := hex.EncodeToString(b)
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}

@@ -1,0 +1,230 @@
+package simulator
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"kubehenge.dev/proxmox/simulator/schema"
+)
+
+// qemuVersion is the version of QEMU on the simulated nodes.
+const qemuVersion = "10.0.13"
+
+// createVM makes a virtual machine.
+func (c *call) createVM() (any, error) {
+	w, err := c.change()
+	if err != nil {
+		return nil, err
+	}
+	w.pool, w.create = c.text("pool"), true
+	if err := c.mayCreate(w); err != nil {
+		return nil, err
+	}
+	if err := c.checkChange(w); err != nil {
+		return nil, err
+	}
+	vmid, node := w.vmid, c.node()
+	if err := c.s.freeVMID(vmid); err != nil {
+		return nil, err
+	}
+	c.s.guests[vmid] = &guest{vmid: vmid, kind: "qemu", node: node, conf: map[string]string{"lock": "create"}, state: stopped}
+	return c.fork(node, "qmcreate", itoa(vmid), func(t *task) error { return c.create(t, w, node) }), nil
+}
+
+// mayCreate asks for what concerns the machine as a whole.
+func (c *call) mayCreate(w *change) error {
+	if err := c.s.needQuorum(); err != nil {
+		return err
+	}
+	if err := c.poolExists(w.pool); err != nil {
+		return err
+	}
+	if st := c.text("storage"); st != "" {
+		if err := c.check("/storage/"+st, "Datastore.AllocateSpace"); err != nil {
+			return err
+		}
+	}
+	if c.flag("ha-managed", false) {
+		if err := c.check("/", "Sys.Console"); err != nil {
+			return err
+		}
+	}
+	if c.flag("start", false) {
+		if err := c.checkVM(w.target, "VM.PowerMgmt"); err != nil {
+			return err
+		}
+	}
+	if c.checkVM(w.target, "VM.Allocate") != nil {
+		return denied("")
+	}
+	return nil
+}
+
+// freeVMID tells that no guest of the cluster has the ID.
+func (s *Server) freeVMID(vmid int) error {
+	g := s.guests[vmid]
+	if g == nil {
+		return nil
+	}
+	if g.lock() != "" {
+		return fail("unable to create VM %d - VM is locked (%s)", vmid, g.lock())
+	}
+	kind := "VM"
+	if g.kind == "lxc" {
+		kind = "CT"
+	}
+	return fail("unable to create VM %d - %s %d already exists on node '%s'", vmid, kind, vmid, g.node)
+}
+
+func (c *call) create(t *task, w *change, node string) error {
+	s := c.s
+	conf, err := c.newConfig(t, w, node)
+	if err != nil {
+		delete(s.guests, w.vmid)
+		return fail("unable to create VM %d - %s", w.vmid, flat(err))
+	}
+	g := s.guests[w.vmid]
+	g.conf = conf
+	if w.pool != "" && s.acl.Pools[w.pool] != nil {
+		s.acl.Pools[w.pool].VMs[w.vmid] = true
+		s.acl.Changed()
+	}
+	if c.flag("ha-managed", false) {
+		s.ha.resources["vm:"+itoa(w.vmid)] = &haResource{sid: "vm:" + itoa(w.vmid), state: map[bool]string{true: "started", false: "stopped"}[c.flag("start", false)]}
+		return nil
+	}
+	if c.flag("start", false) {
+		s.fork(c, node, "qmstart", itoa(w.vmid), func(t *task) error { return s.powerOn(t, node, w.vmid, false) })
+	}
+	return nil
+}
+
+// newConfig allocates disks and fills in what every new machine has.
+func (c *call) newConfig(t *task, w *change, node string) (conf map[string]string, err error) {
+	conf = map[string]string{}
+	var made []*volume
+	defer func() {
+		if err != nil {
+			for _, v := range made {
+				c.s.remove(node, v.id)
+			}
+		}
+	}()
+	for _, name := range sortedKeys(w.set) {
+		value := w.set[name]
+		switch {
+		case driveName.MatchString(name):
+			stored, v, err := c.s.makeDrive(node, w.vmid, name, value)
+			if v != nil {
+				made = append(made, v)
+			}
+			if err != nil {
+				return nil, err
+			}
+			conf[name] = stored
+		case netName.MatchString(name):
+			if conf[name], err = netValue(name, value, c.s.options["mac_prefix"]); err != nil {
+				return nil, err
+			}
+		case name == "tags":
+			if err := c.checkTags(w.target, nil, tagList(value)); err != nil {
+				return nil, err
+			}
+			conf[name] = strings.Join(tagList(value), ";")
+		default:
+			conf[name] = plainValue(name, value)
+		}
+	}
+	c.s.identify(conf)
+	return conf, t.busy()
+}
+
+// identify gives a new machine its boot order, its UUID and what else identifies it.
+func (s *Server) identify(conf map[string]string) {
+	if _, set := conf["boot"]; !set {
+		conf["boot"] = " "
+		if order := defaultBootOrder(conf); len(order) > 0 {
+			conf["boot"] = "order=" + strings.Join(order, ";")
+		}
+	}
+	if !strings.Contains(conf["smbios1"], "uuid=") {
+		conf["smbios1"] = withUUID(conf["smbios1"])
+	}
+	if conf["vmgenid"] == "" || conf["vmgenid"] == "1" {
+		conf["vmgenid"] = newUUID()
+	}
+	conf["meta"] = fmt.Sprintf("creation-qemu=%s,ctime=%d", qemuVersion, s.unix())
+}
+
+// withUUID puts a new UUID into an smbios1 option.
+func withUUID(smbios string) string {
+	pairs, err := schema.Format("smbios1").ParseProperties("smbios1", smbios)
+	if err != nil {
+		pairs = &schema.Pairs{}
+	}
+	pairs.Set("uuid", newUUID())
+	return schema.Format("smbios1").Print(pairs)
+}
+
+// resize grows a disk. All checks of the disk are the task's.
+func (c *call) resize() (any, error) {
+	node, vmid := c.node(), c.vmid()
+	return c.fork(node, "resize", itoa(vmid), func(t *task) error {
+		g, err := c.s.guestOn(node, "qemu", vmid)
+		if err != nil {
+			return err
+		}
+		if d := c.text("digest"); d != "" && d != g.digest() {
+			return fail("checksum mismatch (file change by other user?)")
+		}
+		if err := c.unlocked(g); err != nil {
+			return err
+		}
+		if err := t.busy(); err != nil {
+			return err
+		}
+		return c.grow(g, c.text("disk"), c.text("size"))
+	}), nil
+}
+
+func (c *call) grow(g *guest, option, text string) error {
+	value, there := g.conf[option]
+	if !there {
+		return fail("disk '%s' does not exist", option)
+	}
+	d, err := parseDrive(option, value)
+	if err != nil {
+		return err
+	}
+	if d.cdrom() {
+		return fail("you can't resize a cdrom")
+	}
+	name, _ := splitVolume(d.file())
+	if err := c.check("/storage/"+name, "Datastore.AllocateSpace"); err != nil {
+		return err
+	}
+	v := c.s.volume(g.node, d.file())
+	if v == nil {
+		return fail("volume '%s' does not exist", d.file())
+	}
+	size, ok := schema.ParseSize(strings.TrimPrefix(text, "+"))
+	if !ok {
+		return fail("invalid size string")
+	}
+	if strings.HasPrefix(text, "+") {
+		size += v.size
+	}
+	switch {
+	case size < v.size:
+		return fail("shrinking disks is not supported")
+	case c.s.used(g.node, name)+size-v.size > c.s.storages[name].size:
+		return fail("unable to resize: No space left on device")
+	}
+	v.size = size
+	d.Set("size", schema.FormatSize(size))
+	conf := maps.Clone(g.conf)
+	conf[option] = d.String()
+	g.conf = conf
+	return nil
+}

@@ -1,0 +1,116 @@
+package simulator
+
+import (
+	"strings"
+)
+
+// destroyVM deletes a virtual machine with the images that belong to it.
+func (c *call) destroyVM() (any, error) {
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	purge := c.flag("purge", false)
+	switch {
+	case c.flag("skiplock", false) && !c.isSuperuser():
+		return nil, invalid("skiplock", "Only root may use this option.")
+	case g.conf["protection"] == "1":
+		return nil, fail("can't remove VM %d - protection mode enabled", g.vmid)
+	case !purge && c.s.ha.resources[haID(g)] != nil:
+		return nil, fail("unable to remove VM %d - used in HA resources and purge parameter not set.", g.vmid)
+	case g.state != stopped:
+		return nil, fail("VM %d is running - destroy failed", g.vmid)
+	}
+	node := c.node()
+	return c.fork(node, "qmdestroy", itoa(g.vmid), func(t *task) error { return c.destroy(t, node, g.vmid, purge) }), nil
+}
+
+func (c *call) destroy(t *task, node string, vmid int, purge bool) error {
+	s := c.s
+	g, err := s.guestOn(node, "qemu", vmid)
+	if err != nil {
+		return err
+	}
+	if g.lock() != "suspended" {
+		if err := c.unlocked(g); err != nil {
+			return err
+		}
+	}
+	owned := s.ownImages(g)
+	for _, id := range owned {
+		if v := s.volume(node, id); v != nil && s.linkedClones(v) {
+			return fail("base volume '%s' is still in use by linked cloned", id)
+		}
+	}
+	g.conf["lock"] = "destroyed"
+	if err := t.busy(); err != nil {
+		delete(g.conf, "lock")
+		return err
+	}
+	for _, id := range owned {
+		s.remove(node, id)
+	}
+	if c.flag("destroy-unreferenced-disks", false) {
+		s.removeAll(node, vmid)
+	}
+	if s.guest != nil {
+		view := s.view(g)
+		t.outside(func() { s.guest.Destroy(t.ctx, view) })
+	}
+	s.acl.RemoveGuest(vmid)
+	if purge {
+		t.say("purging VM %d from related configurations..", vmid)
+		s.purge(g)
+	}
+	delete(s.guests, vmid)
+	return nil
+}
+
+// ownImages are the images of a guest that its configuration names, pending and snapshots included.
+func (s *Server) ownImages(g *guest) []string {
+	confs := []map[string]string{g.conf, g.pending}
+	for _, snap := range g.snaps {
+		confs = append(confs, snap)
+	}
+	found := map[string]bool{}
+	for _, conf := range confs {
+		for _, id := range images(conf) {
+			if s.ownedBy(id, g.vmid) {
+				found[id] = true
+			}
+		}
+	}
+	return sortedKeys(found)
+}
+
+// removeAll removes all images that bear the guest's ID.
+func (s *Server) removeAll(node string, vmid int) {
+	for _, v := range s.volumes {
+		if v.vmid == vmid && (v.content == "images" || v.content == "rootdir") && (v.node == "" || v.node == node) {
+			s.dropVolume(v)
+		}
+	}
+}
+
+// purge takes a guest out of backup jobs and of the HA manager's configuration.
+func (s *Server) purge(g *guest) {
+	kept := s.jobs[:0]
+	for _, j := range s.jobs {
+		list := strings.Split(j.fields["vmid"], ",")
+		rest := list[:0]
+		for _, id := range list {
+			if id != itoa(g.vmid) {
+				rest = append(rest, id)
+			}
+		}
+		if len(rest) == 0 {
+			continue
+		}
+		if j.fields["vmid"] != "" {
+			j.fields["vmid"] = strings.Join(rest, ",")
+		}
+		kept = append(kept, j)
+	}
+	s.jobs = kept
+	s.ha.forget(haID(g))
+}

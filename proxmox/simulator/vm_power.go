@@ -1,0 +1,304 @@
+package simulator
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"kubehenge.dev/proxmox/simulator/schema"
+)
+
+// powerEndpoints switch virtual machines on and off. Source: qemu-server src/PVE/API2/Qemu.pm.
+func powerEndpoints() []*endpoint {
+	power := need("/vms/{vmid}", "VM.PowerMgmt")
+	at := func(verb, params string, run func(*call) (any, error)) *endpoint {
+		return on("POST /nodes/{node}/qemu/{vmid}/status/"+verb, power, "skiplock bool;"+params, run)
+	}
+	return []*endpoint{
+		at("start", "timeout int(0..); migratedfrom node; migration_network string; migration_type enum(secure insecure); machine machine; stateuri string(..128); targetstorage string; force-cpu string; with-conntrack-state bool; nets-host-mtu string", (*call).startVM),
+		at("stop", "timeout int(0..); keepActive bool; migratedfrom node; overrule-shutdown bool", (*call).stopVM),
+		at("shutdown", "timeout int(0..); forceStop bool; keepActive bool", (*call).shutdownVM),
+		at("reboot", "timeout int(0..)", (*call).rebootVM),
+		at("reset", "", (*call).resetVM),
+		at("suspend", "todisk bool; statestorage storage-id requires=todisk", (*call).suspendVM),
+		at("resume", "nocheck bool", (*call).resumeVM),
+	}
+}
+
+// timeout is a time-out as this profile takes it.
+func (s *Server) timeout(seconds int) time.Duration {
+	return time.Duration(float64(seconds) * s.profile.TimeoutScale * float64(time.Second))
+}
+
+func (c *call) startVM() (any, error) {
+	if err := c.s.needQuorum(); err != nil {
+		return nil, err
+	}
+	node, vmid := c.node(), c.vmid()
+	if r := c.s.haRequest(vmid); r != nil {
+		return c.fork(node, "hastart", itoa(vmid), func(t *task) error { r.state = "started"; return t.busy() }), nil
+	}
+	skip := c.flag("skiplock", false)
+	return c.fork(node, "qmstart", itoa(vmid), func(t *task) error { return c.s.powerOn(t, node, vmid, skip) }), nil
+}
+
+// powerOn starts a machine, with its pending changes applied.
+func (s *Server) powerOn(t *task, node string, vmid int, skipLock bool) error {
+	g, err := s.guestOn(node, "qemu", vmid)
+	if err != nil {
+		return err
+	}
+	switch {
+	case g.template():
+		return fail("you can't start a vm if it's a template")
+	case g.lock() != "" && g.lock() != "suspended" && !skipLock:
+		return fail("VM is locked (%s)", g.lock())
+	case g.state != stopped:
+		return fail("VM %d already running", vmid)
+	}
+	e := &edit{c: s.internal(), g: g, w: &change{target: target{vmid: vmid}}, conf: copyMap(g.conf), pending: copyMap(g.pending), removed: copyMap(g.removed)}
+	if err := e.flush(false); err != nil {
+		return err
+	}
+	g.conf, g.pending, g.removed = e.conf, e.pending, e.removed
+	if err := s.startable(g); err != nil {
+		return err
+	}
+	if err := t.busy(); err != nil {
+		return err
+	}
+	delete(g.conf, "lock")
+	s.pids++
+	g.state, g.started, g.pid = running, s.now(), s.pids
+	if s.guest == nil {
+		return nil
+	}
+	view := s.view(g)
+	t.outside(func() { err = s.guest.Start(t.ctx, view) })
+	if err != nil {
+		g.state = stopped
+		return fail("start failed: %v", err)
+	}
+	return nil
+}
+
+func copyMap[K comparable, V any](m map[K]V) map[K]V {
+	n := make(map[K]V, len(m))
+	for k, v := range m {
+		n[k] = v
+	}
+	return n
+}
+
+// internal is a call of the cluster itself, which may everything.
+func (s *Server) internal() *call { return &call{s: s, ctx: s.ctx, user: "root@pam"} }
+
+// startable tells whether what the machine needs is there.
+func (s *Server) startable(g *guest) error {
+	n := s.nodes[g.node]
+	if g.cpus() > n.cpus {
+		return fail("MAX %d vcpus allowed per VM on this node", n.cpus)
+	}
+	for _, d := range drives(g.conf) {
+		if !d.volume() {
+			continue
+		}
+		name, _ := splitVolume(d.file())
+		if _, err := s.storageOn(g.node, name); err != nil {
+			return err
+		}
+		if s.volume(g.node, d.file()) == nil {
+			return fail("volume '%s' does not exist", d.file())
+		}
+	}
+	for _, name := range sortedKeys(g.conf) {
+		if !netName.MatchString(name) {
+			continue
+		}
+		card, err := formatOf(name).ParseProperties(name, g.conf[name])
+		if err != nil {
+			return err
+		}
+		if b := card.Values["bridge"]; b != "" && !s.hasBridge(g.node, b) {
+			return fail("bridge '%s' does not exist", b)
+		}
+	}
+	return nil
+}
+
+func (c *call) stopVM() (any, error) {
+	node, vmid := c.node(), c.vmid()
+	if r := c.s.haRequest(vmid); r != nil {
+		return c.fork(node, "hastop", itoa(vmid), func(t *task) error { r.state = "stopped"; return t.busy() }), nil
+	}
+	return c.fork(node, "qmstop", itoa(vmid), func(t *task) error {
+		g, err := c.s.foundOn(node, vmid)
+		if err != nil {
+			return err
+		}
+		if err := c.unlocked(g); err != nil {
+			return err
+		}
+		if err := t.busy(); err != nil {
+			return err
+		}
+		c.s.powerOff(t, g)
+		return nil
+	}), nil
+}
+
+// powerOff cuts a machine's power.
+func (s *Server) powerOff(t *task, g *guest) {
+	if g.state == stopped {
+		return
+	}
+	g.state = stopped
+	e := &edit{c: s.internal(), g: g, w: &change{target: target{vmid: g.vmid}}, conf: copyMap(g.conf), pending: copyMap(g.pending), removed: copyMap(g.removed)}
+	if e.flush(false) == nil { // what waited for the machine to be off
+		g.conf, g.pending, g.removed = e.conf, e.pending, e.removed
+	}
+	if s.guest != nil {
+		view := s.view(g)
+		t.outside(func() { s.guest.Stop(t.ctx, view) })
+	}
+}
+
+func (c *call) shutdownVM() (any, error) {
+	node, vmid := c.node(), c.vmid()
+	if g := c.s.guests[vmid]; g != nil && g.node == node && g.state == paused && !c.flag("forceStop", false) {
+		return nil, fail("VM is paused - cannot shutdown")
+	}
+	if r := c.s.haRequest(vmid); r != nil {
+		return c.fork(node, "hastop", itoa(vmid), func(t *task) error { r.state = "stopped"; return t.busy() }), nil
+	}
+	return c.fork(node, "qmshutdown", itoa(vmid), func(t *task) error { return c.shutdown(t, node, vmid) }), nil
+}
+
+func (c *call) shutdown(t *task, node string, vmid int) error {
+	g, err := c.s.foundOn(node, vmid)
+	if err != nil {
+		return err
+	}
+	if g.state == stopped {
+		return nil
+	}
+	if !c.s.answers(t, g) {
+		if err := t.sleep(c.s.timeout(c.number("timeout", 60))); err != nil {
+			return err
+		}
+		if g.state != stopped && !c.flag("forceStop", false) {
+			return fail("VM quit/powerdown failed - got timeout")
+		}
+	}
+	if err := t.busy(); err != nil {
+		return err
+	}
+	c.s.powerOff(t, g)
+	return nil
+}
+
+// answers tells whether a machine has somebody at home who would follow a request to shut down.
+func (s *Server) answers(t *task, g *guest) bool {
+	if s.guest == nil {
+		return false
+	}
+	view := s.view(g)
+	var err error
+	t.outside(func() { _, err = s.guest.Agent(t.ctx, view, AgentCall{Command: "ping"}) })
+	return err == nil
+}
+
+// runningVM is the machine of calls that refuse one that is off.
+func (c *call) runningVM() (*guest, error) {
+	g, err := c.s.foundOn(c.node(), c.vmid())
+	if err != nil {
+		return nil, err
+	}
+	if g.state == stopped {
+		return nil, fail("VM %d not running", g.vmid)
+	}
+	return g, nil
+}
+
+func (c *call) rebootVM() (any, error) {
+	g, err := c.runningVM()
+	if err != nil {
+		return nil, err
+	}
+	return c.fork(g.node, "qmreboot", itoa(g.vmid), func(t *task) error {
+		if err := c.shutdown(t, g.node, g.vmid); err != nil {
+			return err
+		}
+		return c.s.powerOn(t, g.node, g.vmid, true)
+	}), nil
+}
+
+func (c *call) resetVM() (any, error) {
+	g, err := c.runningVM()
+	if err != nil {
+		return nil, err
+	}
+	return c.fork(g.node, "qmreset", itoa(g.vmid), func(t *task) error {
+		if err := t.busy(); err != nil {
+			return err
+		}
+		c.s.powerOff(t, g)
+		return c.s.powerOn(t, g.node, g.vmid, true)
+	}), nil
+}
+
+func (c *call) suspendVM() (any, error) {
+	g, err := c.runningVM()
+	if err != nil {
+		return nil, err
+	}
+	if c.flag("todisk", false) {
+		return c.fork(g.node, "qmsuspend", itoa(g.vmid), func(t *task) error {
+			if err := t.busy(); err != nil {
+				return err
+			}
+			c.s.powerOff(t, g)
+			g.conf["lock"] = "suspended"
+			return nil
+		}), nil
+	}
+	return c.fork(g.node, "qmpause", itoa(g.vmid), func(t *task) error { g.state = paused; return t.busy() }), nil
+}
+
+func (c *call) resumeVM() (any, error) {
+	g, err := c.s.foundOn(c.node(), c.vmid())
+	if err != nil {
+		return nil, err
+	}
+	if g.lock() == "suspended" {
+		return c.fork(g.node, "qmresume", itoa(g.vmid), func(t *task) error { return c.s.powerOn(t, g.node, g.vmid, false) }), nil
+	}
+	if g.state == stopped {
+		return nil, fail("VM %d not running", g.vmid)
+	}
+	return c.fork(g.node, "qmresume", itoa(g.vmid), func(t *task) error { g.state = running; return t.busy() }), nil
+}
+
+// view is the machine as its inside sees it.
+func (s *Server) view(g *guest) Guest {
+	v := Guest{VMID: g.vmid, Name: g.shownName(), Node: g.node, Cores: g.cpus(), MemoryMiB: int(g.memory() >> 20)}
+	if pairs, err := schema.Format("smbios1").ParseProperties("smbios1", g.conf["smbios1"]); err == nil {
+		v.UUID = pairs.Values["uuid"]
+	}
+	for i := range 32 {
+		if card, err := formatOf("net0").ParseProperties("net", g.conf["net"+itoa(i)]); err == nil && card.Values["macaddr"] != "" {
+			v.MACs = append(v.MACs, strings.ToUpper(card.Values["macaddr"]))
+		}
+	}
+	for _, d := range drives(g.conf) {
+		if !d.cdrom() || v.ISO != nil {
+			continue
+		}
+		if vol := s.volume(g.node, d.file()); vol != nil {
+			v.ISO = vol.data
+		}
+	}
+	return v
+}
+
+var errNoAgent = errors.New("QEMU guest agent is not running")
