@@ -28,7 +28,7 @@ The first start builds the programs from their Go modules, which takes minutes; 
   kubehenge lab proxmox         # the simulated Proxmox VE alone`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.serve(cmd.Context(), cmd.OutOrStdout())
+			return o.serve(cmd.Context(), cmd.OutOrStdout(), nothing)
 		},
 	}
 	o.addFlags(cmd)
