@@ -14,6 +14,8 @@ type MetaData struct {
 	InstanceID string
 	// LocalHostname is the host name; empty when meta-data names none.
 	LocalHostname string
+	// KubernetesVersion is what capmox says the machine is for, with its "v"; empty when it does not.
+	KubernetesVersion string
 	// values are all scalar keys, with "-" written as "_", the form in which templates name them.
 	values map[string]string
 }
@@ -32,6 +34,7 @@ func DecodeMetaData(data []byte) (*MetaData, error) {
 		}
 	}
 	m.InstanceID, m.LocalHostname = m.values["instance_id"], m.values["local_hostname"]
+	m.KubernetesVersion = m.values["kubernetes_version"]
 	if m.InstanceID == "" {
 		return nil, errors.New("decode meta-data: instance-id is missing")
 	}

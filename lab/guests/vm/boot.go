@@ -135,8 +135,12 @@ func newHost(guest Guest, data bootData, files nocloud.Files) kubeadm.Host {
 	if name == "" {
 		name = guest.Name
 	}
+	version := guest.kubernetesVersion()
+	if version == "" {
+		version = data.meta.KubernetesVersion
+	}
 	return kubeadm.Host{
-		Name: name, SystemUUID: strings.ToLower(guest.UUID), Address: data.address(), Version: guest.kubernetesVersion(),
+		Name: name, SystemUUID: strings.ToLower(guest.UUID), Address: data.address(), Version: version,
 		Cores: guest.Cores, MemoryMiB: guest.MemoryMiB, Files: files,
 	}
 }
