@@ -60,7 +60,8 @@ func (c *call) uploadContent() (any, error) {
 		return nil, fail("temporary file does not exist")
 	}
 	data, algorithm, want, content := c.file.data, c.text("checksum-algorithm"), c.text("checksum"), c.text("content")
-	return c.fork(c.node(), "imgcopy", "", func(t *task) error {
+	// An upload is not handed on to the node it names: the one that answers the API copies the file there.
+	return c.fork(c.s.local, "imgcopy", "", func(t *task) error {
 		if err := t.busy(); err != nil {
 			return err
 		}
