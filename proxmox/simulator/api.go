@@ -85,10 +85,14 @@ func (s *Server) answer(c *call, r *http.Request, format string) (wire.Response,
 		return *refused, s.profile.LoginDelay
 	}
 	if end == nil {
-		return encode(format, nil, c, &apiError{status: 501, message: "Method '" + c.method + " " + c.path + "' not implemented"}), delay
+		return encode(format, nil, c, notImplemented(c)), delay
 	}
 	c.end, c.uri = end, uri
 	data, err := s.run(c, r)
+	var bare *bareError
+	if errors.As(err, &bare) {
+		return wire.Response{Status: bare.status, Reason: bare.message}, delay
+	}
 	if errors.Is(err, errUnreachable) {
 		return wire.Response{Status: 595, Reason: s.unreachableReason(c.node())}, s.profile.Unreachable
 	}
@@ -135,7 +139,7 @@ func (s *Server) run(c *call, r *http.Request) (any, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if errs := c.end.params.Verify(c.params); len(errs) > 0 {
+	if errs := c.end.verify(c.params); len(errs) > 0 {
 		return nil, invalidAll(errs)
 	}
 	return c.end.run(c)
@@ -146,6 +150,10 @@ func (s *Server) admit(c *call) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := c.end.guard(c); err != nil {
+		var api *apiError
+		if c.end.upload && errors.As(err, &api) {
+			return &bareError{api} // told before the body was read
+		}
 		return err
 	}
 	if c.end.node {
@@ -181,6 +189,9 @@ func encode(format string, data any, c *call, err error) wire.Response {
 	}
 	first, _, _ := strings.Cut(message, "\n")
 	body := row{"data": nil, "message": message + "\n"}
+	if status == 501 {
+		body["message"] = message
+	}
 	if errs != nil {
 		body["errors"] = errs
 	}
@@ -189,4 +200,8 @@ func encode(format string, data any, c *call, err error) wire.Response {
 		return wire.Response{Status: 200, Reason: "OK", Header: header, Body: mustJSON(body)}
 	}
 	return wire.Response{Status: status, Reason: first, Header: header, Body: mustJSON(body)}
+}
+
+func notImplemented(c *call) error {
+	return &apiError{status: 501, message: "Method '" + c.method + " " + c.path + "' not implemented"}
 }

@@ -27,6 +27,7 @@ func (s *Server) SetNodeOnline(name string, online bool) error {
 		n.down = s.now()
 	}
 	n.online, n.told = online, false
+	s.manageSoon()
 	if !online {
 		return nil
 	}

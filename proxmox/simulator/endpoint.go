@@ -2,8 +2,10 @@ package simulator
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
+	"kubehenge.dev/proxmox/access"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -14,6 +16,10 @@ type endpoint struct {
 	guard  guard
 	params *schema.Schema
 	run    func(*call) (any, error)
+
+	only      access.Version // the one version that has it, empty: all
+	variantOf string         // a parameter whose value decides which others there are
+	variants  map[string]*schema.Schema
 
 	node    bool // runs on the node its path names: unreachable nodes cannot answer
 	world   bool // needs no sign-in
@@ -170,4 +176,44 @@ func index(names string) func(*call) (any, error) {
 		}
 		return rows, nil
 	}
+}
+
+// variants lets the value of a parameter decide which others a call takes.
+func variants(param string, specs map[string]string) option {
+	return func(e *endpoint) {
+		e.variantOf, e.variants = param, map[string]*schema.Schema{}
+		for value, spec := range specs {
+			e.variants[value] = schema.Must(spec)
+		}
+	}
+}
+
+// verify checks the parameters of a call.
+func (e *endpoint) verify(params map[string]any) schema.Errors {
+	if e.variantOf == "" {
+		return e.params.Verify(params)
+	}
+	kind := schema.Text(params[e.variantOf])
+	extra := e.variants[kind]
+	if extra == nil {
+		return e.params.Verify(params)
+	}
+	own, others := map[string]any{}, map[string]any{}
+	for name, value := range params {
+		if e.params.Lookup(name) == nil && extra.Lookup(name) != nil {
+			own[name] = value
+		} else {
+			others[name] = value
+		}
+	}
+	errs := e.params.Verify(others)
+	for name, text := range extra.Verify(own) {
+		if text == schema.Missing {
+			name = "oneOf[" + kind + "]." + name
+		}
+		errs[name] = text
+	}
+	maps.Copy(params, others)
+	maps.Copy(params, own)
+	return errs
 }

@@ -71,3 +71,8 @@ func prefixed(prefix string, err error) error {
 	}
 	return fail("%s: %s", prefix, flat(err))
 }
+
+// bareError is an error that is answered without a body.
+type bareError struct{ *apiError }
+
+func (e *bareError) Unwrap() error { return e.apiError }

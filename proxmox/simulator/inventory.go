@@ -25,6 +25,7 @@ type Inventory struct {
 	Pools    []PoolSpec        `json:"pools,omitempty"`
 	Guests   []GuestSpec       `json:"guests,omitempty"`
 	Volumes  []VolumeSpec      `json:"volumes,omitempty"` // beside the disks that guests name
+	HA       HASpec            `json:"ha,omitzero"`
 	// Kubehenge, if given, adds the roles and ACL entries of Kubehenge's own users for this place.
 	Kubehenge *PlaceSpec `json:"kubehenge,omitempty"`
 }
@@ -187,4 +188,29 @@ type PlaceSpec struct {
 	Disks        []string `json:"disks"`
 	ISO          string   `json:"iso"`
 	Bridges      []string `json:"bridges"` // below /sdn/zones
+}
+
+// HASpec is what the HA manager looks after.
+type HASpec struct {
+	Resources []HAResourceSpec `json:"resources,omitempty"`
+	Rules     []HARuleSpec     `json:"rules,omitempty"`
+}
+
+// HAResourceSpec is an HA resource.
+type HAResourceSpec struct {
+	ID      string            `json:"id"`              // vm:100
+	State   string            `json:"state,omitempty"` // default started
+	Options map[string]string `json:"options,omitempty"`
+}
+
+// HARuleSpec is an HA rule.
+type HARuleSpec struct {
+	ID        string   `json:"id"`
+	Type      string   `json:"type"` // node-affinity or resource-affinity
+	Resources []string `json:"resources"`
+	Nodes     string   `json:"nodes,omitempty"` // pve1:2,pve2
+	Strict    bool     `json:"strict,omitempty"`
+	Affinity  string   `json:"affinity,omitempty"` // positive or negative
+	Disabled  bool     `json:"disabled,omitempty"`
+	Comment   string   `json:"comment,omitempty"`
 }

@@ -44,10 +44,13 @@ func (c *call) nodeRow(name string) row {
 	if n.online {
 		r["status"] = "online"
 	}
-	if !c.may("/nodes/"+name, "Sys.Audit") || !n.online {
+	if !c.may("/nodes/"+name, "Sys.Audit") {
 		return r
 	}
 	r["maxcpu"], r["maxmem"], r["maxdisk"] = n.cpus, n.memory, int64(100)<<30
+	if !n.online {
+		return r
+	}
 	r["cpu"], r["mem"], r["disk"], r["uptime"] = 0.05, c.s.usedMemory(name), int64(10)<<30, c.s.nodeUptime(n)
 	return r
 }

@@ -84,7 +84,9 @@ func New(o Options) (*Server, error) {
 		return nil, fmt.Errorf("key for tickets: %w", err)
 	}
 	for _, e := range endpoints() {
-		s.routes.add(e)
+		if e.only == "" || e.only == s.version {
+			s.routes.add(e)
+		}
 	}
 	if err := s.load(o.Inventory); err != nil {
 		s.cancel()
@@ -168,5 +170,6 @@ func (s *Server) TokenSecret(tokenID string) (string, bool) {
 // endpoints is the table of all that is served.
 var endpoints = sync.OnceValue(func() []*endpoint {
 	return slices.Concat(accessEndpoints(), aclEndpoints(), userEndpoints(), poolEndpoints(), clusterEndpoints(), nodeEndpoints(), taskEndpoints(),
-		storageEndpoints(), contentEndpoints(), guestEndpoints(), configEndpoints(), cloneEndpoints(), powerEndpoints(), agentEndpoints())
+		storageEndpoints(), contentEndpoints(), guestEndpoints(), configEndpoints(), cloneEndpoints(), powerEndpoints(), agentEndpoints(),
+		moveEndpoints(), cloudInitEndpoints(), backupEndpoints(), haEndpoints(), ruleEndpoints())
 })

@@ -221,7 +221,7 @@ func (c *call) apply(g *guest, w *change, say func(string, ...any)) error {
 	if e.removed == nil {
 		e.removed = map[string]bool{}
 	}
-	steps := []func() error{e.revert, e.remove, e.put, e.bootCDs, e.checkBoot, e.checkMemory, func() error { return e.flush(g.state != stopped) }}
+	steps := []func() error{e.revert, e.remove, e.put, e.bootCDs, e.checkBoot, e.checkMemory}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			for _, v := range e.made {
@@ -230,9 +230,10 @@ func (c *call) apply(g *guest, w *change, say func(string, ...any)) error {
 			return err
 		}
 	}
+	err := e.flush(g.state != stopped)
 	say("update VM %d: %s", g.vmid, strings.Join(append(sortedKeys(w.set), w.remove...), " "))
 	g.conf, g.pending, g.removed = e.conf, e.pending, e.removed
-	return nil
+	return err
 }
 
 func (e *edit) revert() error {
@@ -427,27 +428,36 @@ func (e *edit) checkMemory() error {
 	return nil
 }
 
-// flush moves into the configuration what can be: all while the machine is off.
+// flush moves into the configuration what can be: all while the machine is off. What fails stays pending.
 func (e *edit) flush(isOn bool) error {
+	errs := schema.Errors{}
+	failed := func(name string, err error) {
+		errs[name] = "unable to apply pending change " + name + " : " + flat(err) + "\n"
+	}
 	for _, name := range sortedKeys(e.removed) {
 		force := e.removed[name]
 		if isOn && !e.live(name, "") {
 			continue
 		}
-		delete(e.removed, name)
 		if err := e.drop(name, force); err != nil {
-			return invalid(name, "unable to apply pending change %s : %s\n", name, flat(err))
+			failed(name, err)
+			continue
 		}
+		delete(e.removed, name)
 	}
 	for _, name := range sortedKeys(e.pending) {
 		value := e.pending[name]
 		if isOn && !e.live(name, value) {
 			continue
 		}
-		delete(e.pending, name)
 		if err := e.store(name, value); err != nil {
-			return invalid(name, "unable to apply pending change %s : %s\n", name, flat(err))
+			failed(name, err)
+			continue
 		}
+		delete(e.pending, name)
+	}
+	if len(errs) > 0 {
+		return invalidAll(errs)
 	}
 	return nil
 }

@@ -91,7 +91,8 @@ func (c *call) create(t *task, w *change, node string) error {
 		s.acl.Changed()
 	}
 	if c.flag("ha-managed", false) {
-		s.ha.resources["vm:"+itoa(w.vmid)] = &haResource{sid: "vm:" + itoa(w.vmid), state: map[bool]string{true: "started", false: "stopped"}[c.flag("start", false)]}
+		s.ha.resources["vm:"+itoa(w.vmid)] = &haResource{sid: "vm:" + itoa(w.vmid), state: map[bool]string{true: "started", false: "stopped"}[c.flag("start", false)], fields: map[string]string{}}
+		s.manageSoon()
 		return nil
 	}
 	if c.flag("start", false) {

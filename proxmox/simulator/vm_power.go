@@ -36,10 +36,18 @@ func (c *call) startVM() (any, error) {
 	}
 	node, vmid := c.node(), c.vmid()
 	if r := c.s.haRequest(vmid); r != nil {
-		return c.fork(node, "hastart", itoa(vmid), func(t *task) error { r.state = "started"; return t.busy() }), nil
+		return c.fork(node, "hastart", itoa(vmid), func(t *task) error { return c.s.request(t, r, "started") }), nil
 	}
 	skip := c.flag("skiplock", false)
 	return c.fork(node, "qmstart", itoa(vmid), func(t *task) error { return c.s.powerOn(t, node, vmid, skip) }), nil
+}
+
+// request asks the HA manager for a state; the task ends before the manager acts.
+func (s *Server) request(t *task, r *haResource, state string) error {
+	r.state = state
+	err := t.busy()
+	s.manageSoon()
+	return err
 }
 
 // powerOn starts a machine, with its pending changes applied.
@@ -129,7 +137,7 @@ func (s *Server) startable(g *guest) error {
 func (c *call) stopVM() (any, error) {
 	node, vmid := c.node(), c.vmid()
 	if r := c.s.haRequest(vmid); r != nil {
-		return c.fork(node, "hastop", itoa(vmid), func(t *task) error { r.state = "stopped"; return t.busy() }), nil
+		return c.fork(node, "hastop", itoa(vmid), func(t *task) error { return c.s.request(t, r, "stopped") }), nil
 	}
 	return c.fork(node, "qmstop", itoa(vmid), func(t *task) error {
 		g, err := c.s.foundOn(node, vmid)
@@ -169,7 +177,7 @@ func (c *call) shutdownVM() (any, error) {
 		return nil, fail("VM is paused - cannot shutdown")
 	}
 	if r := c.s.haRequest(vmid); r != nil {
-		return c.fork(node, "hastop", itoa(vmid), func(t *task) error { r.state = "stopped"; return t.busy() }), nil
+		return c.fork(node, "hastop", itoa(vmid), func(t *task) error { return c.s.request(t, r, "stopped") }), nil
 	}
 	return c.fork(node, "qmshutdown", itoa(vmid), func(t *task) error { return c.shutdown(t, node, vmid) }), nil
 }

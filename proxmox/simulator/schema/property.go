@@ -3,6 +3,7 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -116,28 +117,18 @@ func formatErrors(path string, errs Errors) string {
 	return text
 }
 
-// Print writes pairs as a property string: the default key first, the others in the order of the schema.
+// Print writes pairs as a property string: the default key first, the others by name.
 func (s *Schema) Print(pairs *Pairs) string {
 	var parts []string
-	done := map[string]bool{}
-	emit := func(key string) {
-		value, given := pairs.Get(key)
-		if !given || done[key] {
-			return
-		}
-		done[key] = true
-		if key == s.defaultKey {
-			parts = append(parts, value)
-			return
-		}
-		parts = append(parts, key+"="+value)
+	if value, given := pairs.Get(s.defaultKey); given {
+		parts = append(parts, value)
 	}
-	emit(s.defaultKey)
-	for _, key := range s.order {
-		emit(key)
-	}
-	for _, key := range pairs.Keys {
-		emit(key)
+	keys := slices.Clone(pairs.Keys)
+	slices.Sort(keys)
+	for _, key := range keys {
+		if key != s.defaultKey {
+			parts = append(parts, key+"="+pairs.Values[key])
+		}
 	}
 	return strings.Join(parts, ",")
 }

@@ -1,0 +1,373 @@
+package simulator
+
+import (
+	"strings"
+
+	"kubehenge.dev/proxmox/simulator/schema"
+)
+
+// moveEndpoints move machines and disks, and take snapshots. Source: qemu-server src/PVE/API2/Qemu.pm, QemuMigrate.pm.
+func moveEndpoints() []*endpoint {
+	audit := need("/vms/{vmid}", "VM.Audit")
+	snapshot := need("/vms/{vmid}", "VM.Snapshot")
+	disk := need("/vms/{vmid}", "VM.Config.Disk")
+	const move = "storage storage-id; target-vmid vmid; target-disk opaque; format enum(raw qcow2 vmdk); delete bool; digest string(..40); bwlimit num(0..); skiplock bool; target-digest string(..40)"
+	moveDisk := "disk* enum(" + strings.Join(driveNamesOrder(), " ") + ");" + move
+	return []*endpoint{
+		on("GET /nodes/{node}/qemu/{vmid}/migrate", need("/vms/{vmid}", "VM.Migrate"), "target node", (*call).migrationCheck),
+		on("POST /nodes/{node}/qemu/{vmid}/migrate", need("/vms/{vmid}", "VM.Migrate"),
+			`target* node; online bool; force bool; with-local-disks bool; targetstorage string; migration_type enum(secure insecure); migration_network string;
+			bwlimit int(0..); with-conntrack-state bool`, (*call).migrateVM),
+		on("POST /nodes/{node}/qemu/{vmid}/move_disk", disk, moveDisk, (*call).moveDisk),
+		on("GET /nodes/{node}/qemu/{vmid}/snapshot", audit, "", (*call).listSnapshots),
+		on("POST /nodes/{node}/qemu/{vmid}/snapshot", snapshot, "snapname* configid(..40); description string; vmstate bool", (*call).takeSnapshot),
+		on("DELETE /nodes/{node}/qemu/{vmid}/snapshot/{snapname}", snapshot, "force bool", (*call).deleteSnapshot),
+		on("POST /nodes/{node}/qemu/{vmid}/snapshot/{snapname}/rollback", need("/vms/{vmid}", "VM.Snapshot|VM.Snapshot.Rollback"), "start bool", (*call).rollback),
+	}
+}
+
+// localVolumes are the volumes of a machine that only its node has: disks, and CDs.
+func (s *Server) localVolumes(g *guest) (disks, cds []string) {
+	conf := copyMap(g.conf)
+	for option, id := range images(conf) {
+		if name, _ := splitVolume(id); s.storages[name] != nil && !s.storages[name].shared && option != "" {
+			disks = append(disks, id)
+		}
+	}
+	for _, d := range drives(conf) {
+		name, _ := splitVolume(d.file())
+		if d.volume() && d.cdrom() && !d.cloudInit() && s.storages[name] != nil && !s.storages[name].shared {
+			cds = append(cds, d.file())
+		}
+	}
+	return disks, cds
+}
+
+func (c *call) migrationCheck() (any, error) {
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	disks, cds := c.s.localVolumes(g)
+	local := []any{}
+	for _, id := range append(disks, cds...) {
+		if v := c.s.volume(g.node, id); v != nil {
+			local = append(local, row{"volid": id, "size": v.size, "cdrom": bit(v.content == "iso"), "is_unused": 0})
+		}
+	}
+	allowed, not := []string{}, row{}
+	for _, name := range c.s.nodeNames() {
+		if name == g.node {
+			continue
+		}
+		missing := c.s.missingStorages(g, name)
+		not[name] = row{}
+		if len(missing) > 0 {
+			not[name] = row{"unavailable_storages": missing}
+			continue
+		}
+		allowed = append(allowed, name)
+	}
+	return row{"running": bit(g.state != stopped), "allowed_nodes": allowed, "not_allowed_nodes": not, "local_disks": local, "local_resources": []any{},
+		"mapped-resources": []any{}, "mapped-resource-info": row{}, "has-dbus-vmstate": 1}, nil
+}
+
+func (s *Server) missingStorages(g *guest, node string) []string {
+	missing := map[string]bool{}
+	for _, d := range drives(g.conf) {
+		name, _ := splitVolume(d.file())
+		if st := s.storages[name]; d.volume() && st != nil && !st.on(node) {
+			missing[name] = true
+		}
+	}
+	return sortedKeys(missing)
+}
+
+func (c *call) migrateVM() (any, error) {
+	node, to := c.node(), c.text("target")
+	if c.s.nodes[to] == nil {
+		return nil, fail("no such cluster node '%s'", to)
+	}
+	if to == node {
+		return nil, invalid("target", "target is local node.")
+	}
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.unlocked(g); err != nil {
+		return nil, err
+	}
+	if r := c.s.haRequest(g.vmid); r != nil {
+		return c.fork(node, "hamigrate", itoa(g.vmid), func(t *task) error {
+			c.s.ha.commands[r.sid] = to
+			c.s.manageSoon()
+			return t.busy()
+		}), nil
+	}
+	if g.state != stopped && !c.flag("online", false) {
+		return nil, fail("can't migrate running VM without --online")
+	}
+	for _, name := range c.s.missingStorages(g, to) {
+		return nil, fail("storage '%s' is not available on node '%s'", name, to)
+	}
+	withDisks := g.state == stopped || c.flag("with-local-disks", false)
+	return c.fork(node, "qmigrate", itoa(g.vmid), func(t *task) error { return c.s.migrate(t, node, to, g.vmid, withDisks) }), nil
+}
+
+// migrate is the task: its own text stands in the log, the exit status says only that it was aborted.
+func (s *Server) migrate(t *task, from, to string, vmid int, withDisks bool) error {
+	g, err := s.guestOn(from, "qemu", vmid)
+	if err != nil {
+		return err
+	}
+	disks, cds := s.localVolumes(g)
+	var problem string
+	switch {
+	case !s.nodes[to].online:
+		problem = "Can't connect to destination address using public key"
+	case len(cds) > 0:
+		problem = "can't migrate local disk '" + cds[0] + "': local cdrom image"
+	case len(disks) > 0 && !withDisks:
+		problem = "can't live migrate attached local disks without with-local-disks option"
+	}
+	for _, id := range disks {
+		if v := s.volume(from, id); v != nil && v.vmid != vmid {
+			problem = "can't migrate local disk '" + id + "': owned by other VM (owner = VM " + itoa(v.vmid) + ")"
+		}
+	}
+	if problem != "" {
+		t.say("ERROR: Problem found while scanning volumes - %s", problem)
+		return fail("migration aborted")
+	}
+	g.conf["lock"] = "migrate"
+	err = t.busy()
+	delete(g.conf, "lock")
+	if err != nil {
+		return err
+	}
+	if !s.nodes[to].online {
+		return fail("migration aborted")
+	}
+	for _, id := range disks {
+		if v := s.volume(from, id); v != nil {
+			s.dropVolume(v)
+			v.node = to
+			s.putVolume(v)
+		}
+	}
+	g.node = to
+	return nil
+}
+
+func (c *call) moveDisk() (any, error) {
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	if d := c.text("digest"); d != "" && d != g.digest() {
+		return nil, fail("checksum mismatch (file change by other user?)")
+	}
+	if err := c.unlocked(g); err != nil {
+		return nil, err
+	}
+	option := c.text("disk")
+	value, there := g.conf[option]
+	if !there {
+		return nil, fail("disk '%s' does not exist", option)
+	}
+	d, err := parseDrive(option, value)
+	if err != nil {
+		return nil, err
+	}
+	if d.cdrom() {
+		return nil, fail("you can't move a cdrom")
+	}
+	if c.has("target-vmid") {
+		return c.giveDisk(g, d)
+	}
+	return c.moveToStorage(g, d)
+}
+
+func (c *call) moveToStorage(g *guest, d *drive) (any, error) {
+	st, err := c.s.storageOn(g.node, c.text("storage"))
+	if err != nil {
+		return nil, err
+	}
+	if err := c.check("/storage/"+st.name, "Datastore.AllocateSpace"); err != nil {
+		return nil, err
+	}
+	old := c.s.volume(g.node, d.file())
+	if old == nil {
+		return nil, fail("volume '%s' does not exist", d.file())
+	}
+	format := or(c.text("format"), old.format)
+	if old.storage == st.name && old.format == format {
+		return nil, fail("you can't move to the same storage with same format")
+	}
+	return c.fork(g.node, "qmmove", itoa(g.vmid), func(t *task) error {
+		v := c.s.allocate(st, g.node, g.vmid, c.s.freeName(st, g.node, g.vmid), format, old.size)
+		if err := t.busy(); err != nil {
+			c.s.dropVolume(v)
+			return err
+		}
+		conf := copyMap(g.conf)
+		d.Set("file", v.id)
+		conf[d.option] = d.String()
+		if c.flag("delete", false) {
+			c.s.dropVolume(old)
+		} else {
+			conf[freeUnused(conf)] = old.id
+		}
+		g.conf = conf
+		return nil
+	}), nil
+}
+
+// giveDisk renames an image so that it belongs to another machine of the node.
+func (c *call) giveDisk(g *guest, d *drive) (any, error) {
+	other, err := c.s.guestOn(g.node, "qemu", c.number("target-vmid", 0))
+	if err != nil {
+		return nil, err
+	}
+	if err := c.check("/vms/"+itoa(other.vmid), "VM.Config.Disk"); err != nil {
+		return nil, err
+	}
+	option := or(c.text("target-disk"), d.option)
+	if other.conf[option] != "" {
+		return nil, fail("target disk key '%s' is already in use for guest '%d'", option, other.vmid)
+	}
+	return c.fork(g.node, "qmmove", itoa(g.vmid)+"-"+itoa(other.vmid), func(t *task) error {
+		if err := t.busy(); err != nil {
+			return err
+		}
+		v := c.s.volume(g.node, d.file())
+		if v == nil {
+			return fail("volume '%s' does not exist", d.file())
+		}
+		st := c.s.storages[v.storage]
+		c.s.dropVolume(v)
+		v.id, v.vmid = st.imageID(other.vmid, c.s.freeName(st, g.node, other.vmid), v.format), other.vmid
+		c.s.putVolume(v)
+		d.Set("file", v.id)
+		delete(g.conf, d.option)
+		other.conf[option] = (&drive{option, d.Pairs}).String()
+		return nil
+	}), nil
+}
+
+func (c *call) listSnapshots() (any, error) {
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	rows := []any{}
+	for _, name := range sortedKeys(g.snaps) {
+		r := row{"name": name, "description": g.snaps[name]["description"], "snaptime": atoi64(g.snaps[name]["snaptime"]), "vmstate": bit(g.snaps[name]["vmstate"] != "")}
+		if p := g.snaps[name]["parent"]; p != "" {
+			r["parent"] = p
+		}
+		rows = append(rows, r)
+	}
+	current := row{"name": "current", "description": "You are here!", "running": bit(g.state != stopped), "digest": g.digest()}
+	if p := g.conf["parent"]; p != "" {
+		current["parent"] = p
+	}
+	return append(rows, current), nil
+}
+
+func (c *call) takeSnapshot() (any, error) {
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	name := c.text("snapname")
+	return c.fork(g.node, "qmsnapshot", itoa(g.vmid), func(t *task) error {
+		if err := c.unlocked(g); err != nil {
+			return err
+		}
+		for _, d := range drives(g.conf) {
+			if d.volume() && !d.cdrom() && !c.s.snapshots(g.node, d.file()) {
+				return fail("snapshot feature is not available")
+			}
+		}
+		if g.snaps[name] != nil {
+			return fail("snapshot name '%s' already used", name)
+		}
+		if err := t.busy(); err != nil {
+			return err
+		}
+		snap := copyMap(g.conf)
+		snap["snaptime"], snap["description"] = itoa(int(c.s.unix())), c.text("description")
+		if g.snaps == nil {
+			g.snaps = map[string]map[string]string{}
+		}
+		g.snaps[name] = snap
+		g.conf["parent"] = name
+		return nil
+	}), nil
+}
+
+func (c *call) deleteSnapshot() (any, error) {
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	name := c.text("snapname")
+	return c.fork(g.node, "qmdelsnapshot", itoa(g.vmid), func(t *task) error {
+		snap := g.snaps[name]
+		if snap == nil {
+			return fail("snapshot '%s' does not exist", name)
+		}
+		if err := t.busy(); err != nil {
+			return err
+		}
+		for _, conf := range append(snapshotsOf(g), g.conf) {
+			if conf["parent"] == name {
+				conf["parent"] = snap["parent"]
+				if snap["parent"] == "" {
+					delete(conf, "parent")
+				}
+			}
+		}
+		delete(g.snaps, name)
+		return nil
+	}), nil
+}
+
+func snapshotsOf(g *guest) []map[string]string {
+	var list []map[string]string
+	for _, s := range g.snaps {
+		list = append(list, s)
+	}
+	return list
+}
+
+func (c *call) rollback() (any, error) {
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	name := c.text("snapname")
+	return c.fork(g.node, "qmrollback", itoa(g.vmid), func(t *task) error {
+		snap := g.snaps[name]
+		if snap == nil {
+			return fail("snapshot '%s' does not exist", name)
+		}
+		if err := t.busy(); err != nil {
+			return err
+		}
+		c.s.powerOff(t, g)
+		g.conf = copyMap(snap)
+		delete(g.conf, "snaptime")
+		g.conf["parent"] = name
+		for _, d := range drives(g.conf) {
+			if v := c.s.volume(g.node, d.file()); v != nil && !d.cdrom() {
+				if size, ok := schema.ParseSize(d.Values["size"]); ok {
+					v.size = size
+				}
+			}
+		}
+		return nil
+	}), nil
+}
