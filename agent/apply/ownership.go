@@ -49,6 +49,9 @@ func drifted(before, after []metav1.ManagedFieldsEntry) ([]Drift, error) {
 	var out []Drift
 	var bad error
 	is.Difference(was).Leaves().Iterate(func(p fieldpath.Path) {
+		if len(p) > 0 && p[0].FieldName != nil && *p[0].FieldName == "status" {
+			return // not from Git
+		}
 		manager, err := holder(before, p)
 		if err != nil {
 			bad = err

@@ -17,15 +17,15 @@ import (
 	"kubehenge.dev/render"
 )
 
-// classes applies the objects of classes, each digest once a process.
-type classes struct {
+// classKeeper applies the objects of classes, each digest once a process.
+type classKeeper struct {
 	applier *apply.Applier
 	// mu is held over a whole apply or removal: whoever needs the class meanwhile needs it whole.
 	mu      sync.Mutex
 	applied map[string]string
 }
 
-func (c *classes) ensure(ctx context.Context, class *render.Class) error {
+func (c *classKeeper) ensure(ctx context.Context, class *render.Class) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.applied[class.Name] == class.Digest {

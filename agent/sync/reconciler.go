@@ -58,7 +58,7 @@ type Reconciler struct {
 	Follow func(ctx context.Context, object client.Object) error
 
 	applier *apply.Applier
-	classes classes
+	classes classKeeper
 	known   memory
 	// interrupt stops the work after the named phase as a crash would; tests only.
 	interrupt func(phase string) error

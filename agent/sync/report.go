@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"kubehenge.dev/agent/status"
@@ -26,10 +27,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	if equality.Semantic.DeepEqual(s.claim.Status, next) {
 		return nil
 	}
-	err = writeStatus(ctx, r.Client, &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": v1alpha1.GroupVersion.String(), "kind": "ClusterClaim",
-		"metadata": map[string]any{"namespace": s.key.Namespace, "name": s.key.Name},
-	}}, next)
+	err = writeStatus(ctx, r.Client, claimObject(s.key), next)
 	if apierrors.IsNotFound(err) {
 		return nil // the claim was removed meanwhile
 	}
@@ -38,6 +36,13 @@ func (r *Reconciler) report(ctx context.Context, s *scope) error {
 	}
 	s.claim.Status = next
 	return nil
+}
+
+func claimObject(key types.NamespacedName) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1alpha1.GroupVersion.String(), "kind": "ClusterClaim",
+		"metadata": map[string]any{"namespace": key.Namespace, "name": key.Name},
+	}}
 }
 
 func (r *Reconciler) statusOf(ctx context.Context, s *scope) (v1alpha1.ClusterClaimStatus, error) {
