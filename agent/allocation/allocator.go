@@ -89,10 +89,23 @@ func (a *Allocator) apply(ctx context.Context, pool string, d decision) error {
 	}
 	err := a.pools.Create(ctx, pool, d.comment)
 	if proxmox.Is(err, proxmox.Exists) {
-		return &Error{Kind: Changed, Pool: pool, Message: fmt.Sprintf(
-			"pool %s exists, and Proxmox VE does not show it to the agent: give the agent's token Pool.Audit on /pool/%[1]s", pool)}
+		return a.exists(ctx, pool)
 	}
 	return err
+}
+
+// exists is why a pool could not be made that was not in the list: it came since, perhaps by a call of ours whose
+// answer was lost, or the token may not see it.
+func (a *Allocator) exists(ctx context.Context, pool string) error {
+	l, err := a.readAnew(ctx)
+	if err != nil {
+		return fmt.Errorf("read the allocations: %w", err)
+	}
+	if _, shown := l.entries[pool]; shown {
+		return &Error{Kind: Contended, Pool: pool, Message: fmt.Sprintf("pool %s was made a moment ago: looking at it again", pool)}
+	}
+	return &Error{Kind: Changed, Pool: pool, Message: fmt.Sprintf(
+		"pool %s exists, and Proxmox VE does not show it to the agent: give the agent's token Pool.Audit on /pool/%[1]s", pool)}
 }
 
 // confirm reads back. When another agent wrote the same at the same moment, at least the one that wrote later sees

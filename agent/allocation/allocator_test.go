@@ -151,6 +151,24 @@ func TestAPoolThatIsNotShownIsTold(t *testing.T) {
 	}
 }
 
+func TestAPoolThatCameAMomentAgoIsLookedAtAgain(t *testing.T) {
+	const pool = "kubehenge/team-a.shop"
+	c := newCluster()
+	c.before = func(call string) {
+		if call == "create "+pool {
+			c.pools[pool] = expand(t, pool, " @lan 10.0.41.20-10.0.41.25 2")
+		}
+	}
+	a := agent(c, start())
+	if _, err := a.Ensure(context.Background(), request("shop", 6)); KindOf(err) != Contended {
+		t.Fatalf("got %v", err)
+	}
+	got, err := a.Ensure(context.Background(), request("shop", 6))
+	if err != nil || got.Addresses[0] != "10.0.41.20-10.0.41.25" {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+}
+
 func TestGrowthKeepsPeoplesText(t *testing.T) {
 	ctx, c := context.Background(), newCluster("kubehenge/team-a.shop|Ann's shop")
 	a := agent(c, start())
@@ -209,6 +227,19 @@ func TestRelease(t *testing.T) {
 	}
 	if _, exists := c.pools["kubehenge/team-a.shop"]; exists {
 		t.Fatal("the pool is still there")
+	}
+}
+
+func TestReleaseAsksThePoolItself(t *testing.T) {
+	c := newCluster("kubehenge/team-a.shop|x")
+	c.guests[20000] = "kubehenge/team-a.shop"
+	blind := New(c, proxmox.NewCache(c, machines{cluster: newCluster()}, nil, 0, start()))
+	err := blind.Release(context.Background(), fleet(), "team-a", "shop")
+	if KindOf(err) != Occupied || err.Error() != "pool kubehenge/team-a.shop still holds VM 20000 (vm-20000)" {
+		t.Fatalf("got %v", err)
+	}
+	if slices.ContainsFunc(c.calls, func(s string) bool { return strings.HasPrefix(s, "delete") }) {
+		t.Errorf("calls %v", c.calls)
 	}
 }
 
