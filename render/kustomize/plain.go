@@ -73,7 +73,7 @@ func (s step) collect(objects []map[string]any) ([]map[string]any, bool) {
 
 // isPlain tells whether nothing but the plain form's fields is set.
 func isPlain(k *types.Kustomization, kind string) bool {
-	if k.Kind != kind || len(k.Resources)+len(k.Components) == 0 {
+	if k.Kind != kind || len(k.Resources)+len(k.Components)+len(k.Namespace) == 0 {
 		return false
 	}
 	return reflect.DeepEqual(*k, types.Kustomization{
