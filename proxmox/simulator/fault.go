@@ -8,24 +8,24 @@ import (
 
 // Fault makes matching calls, or tasks, go wrong. Empty fields match everything.
 type Fault struct {
-	Who    string `json:"who,omitempty"`    // user or token ID; empty: anybody
-	Method string `json:"method,omitempty"` // GET, POST, PUT, DELETE
-	Path   string `json:"path,omitempty"`   // regular expression over the path below /api2/json, e.g. `/qemu/\d+/clone$`
+	Who    string // user or token ID; empty: anybody
+	Method string // GET, POST, PUT, DELETE
+	Path   string // regular expression over the path below /api2/json, e.g. `/qemu/\d+/clone$`
 
-	Skip  int       `json:"skip,omitempty"`  // that many matching calls pass first
-	Times int       `json:"times,omitempty"` // that many matching calls fail; 0: all
-	From  time.Time `json:"from,omitzero"`   // by the simulator's clock; zero: at once
-	Until time.Time `json:"until,omitzero"`  // zero: for ever
+	Skip  int       // that many matching calls pass first
+	Times int       // that many matching calls fail; 0: all
+	From  time.Time // by the simulator's clock; zero: at once
+	Until time.Time // zero: for ever
 
-	Delay  time.Duration `json:"delay,omitempty"`  // answer later (the call is then carried out, if no Status is given)
-	Status int           `json:"status,omitempty"` // answer with this status instead of carrying the call out
-	Reason string        `json:"reason,omitempty"` // its reason phrase
-	Body   string        `json:"body,omitempty"`   // its body; empty stays empty, as for Proxmox VE's 595
-	Reset  bool          `json:"reset,omitempty"`  // close the connection without an answer
+	Delay  time.Duration // answer later (the call is then carried out, if no Status is given)
+	Status int           // answer with this status instead of carrying the call out
+	Reason string        // its reason phrase
+	Body   string        // its body; empty stays empty, as for Proxmox VE's 595
+	Reset  bool          // close the connection without an answer
 
 	// TaskExit lets the call start its task as usual and ends the task with this text as its exit status, before
 	// it has any effect.
-	TaskExit string `json:"taskExit,omitempty"`
+	TaskExit string
 }
 
 // rule is a fault that was added, with its compiled path and its counters.
