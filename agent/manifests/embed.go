@@ -1,0 +1,10 @@
+// Package manifests holds what the agent needs of the management cluster before it starts: its namespace, its
+// ServiceAccount, and the least privileges that its work takes.
+package manifests
+
+import "embed"
+
+// Files are the manifests, to be applied in the order of their names.
+//
+//go:embed *.yaml
+var Files embed.FS
