@@ -2,8 +2,10 @@ package capmox_test
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,9 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/utils/clock"
+	"github.com/luthermonson/go-proxmox"
 
-	"kubehenge.dev/lab/capmox/calls"
 	"kubehenge.dev/lab/capmox/session"
 	"kubehenge.dev/proxmox/simulator"
 )
@@ -119,22 +120,29 @@ func (s *simulated) fault(method, path string, status int, reason string, times 
 // destroy deletes the VM as root.
 func (s *simulated) destroy() {
 	s.t.Helper()
-	ctx := context.Background()
-	roots, err := session.Roots(s.server.CA())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	root, err := calls.Connect(ctx, calls.Credentials{URL: strings.TrimSuffix(s.server.URL(), "/api2/json"), Token: "root@pam!test", Secret: "00000000-0000-0000-0000-000000000002", Roots: roots}, fast, clock.RealClock{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := root.Delete(ctx, "pve1", 2000); err != nil {
+	if err := s.root().Delete(context.Background(), "/nodes/pve1/qemu/2000", new(string)); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
+// root is an administrator's client.
+func (s *simulated) root() *proxmox.Client {
+	s.t.Helper()
+	roots, err := session.Roots(s.server.CA())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	tr := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
+	s.t.Cleanup(tr.CloseIdleConnections)
+	return proxmox.NewClient(s.server.URL(), proxmox.WithHTTPClient(&http.Client{Transport: tr}),
+		proxmox.WithAPIToken("root@pam!test", "00000000-0000-0000-0000-000000000002"))
+}
+
 // agent is a guest agent that answers once it is up, and has been asked in vain once more.
-type agent struct{ up, asked atomic.Bool }
+type agent struct {
+	up, asked atomic.Bool
+	exit      atomic.Int32 // of cloud-init
+}
 
 func (a *agent) Start(context.Context, simulator.Guest) error { return nil }
 func (a *agent) Stop(context.Context, simulator.Guest)        {}
@@ -144,21 +152,30 @@ func (a *agent) Agent(_ context.Context, _ simulator.Guest, c simulator.AgentCal
 		return simulator.AgentReply{}, simulator.ErrAgentNotRunning
 	}
 	replies := map[string]string{
-		"get-osinfo": `{"id":"ubuntu"}`, "exec": `{"pid":4242}`, "exec-status": `{"exited":1,"exitcode":0,"out-data":"status: done\n"}`,
+		"get-osinfo": `{"id":"ubuntu"}`, "exec": `{"pid":4242}`, "exec-status": fmt.Sprintf(`{"exited":1,"exitcode":%d,"out-data":"status: done\n"}`, a.exit.Load()),
 	}
 	return simulator.AgentReply{Result: json.RawMessage(replies[c.Command])}, nil
 }
 
+// simulate starts a simulator in the state in which a recording begins.
+func simulate(t *testing.T, recording string) *simulated {
+	t.Helper()
+	guest := &agent{}
+	server := simulator.Start(t, func(o *simulator.Options) { o.Inventory, o.Guests = inventoryFor(t, recording), guest })
+	return &simulated{t: t, server: server, guest: guest}
+}
+
+// url is without the API's path, as capmox takes it.
+func (s *simulated) url() string { return strings.TrimSuffix(s.server.URL(), "/api2/json") }
+
 func TestTheSimulatorIsAskedAsTheRealProxmoxVEWas(t *testing.T) {
 	for name, s := range scenarios {
 		t.Run(name, func(t *testing.T) {
-			guest := &agent{}
-			server := simulator.Start(t, func(o *simulator.Options) { o.Inventory, o.Guests = inventoryFor(t, s.recordings[0]), guest })
-			pve := &simulated{t: t, server: server, guest: guest}
-			s.play(t, pve, strings.TrimSuffix(server.URL(), "/api2/json"), secret, server.CA())
+			pve := simulate(t, s.recordings[0])
+			s.play(t, pve, pve.url(), secret, pve.server.CA())
 
 			want := recorded(t, s.recordings...)
-			got := server.Calls()
+			got := pve.server.Calls()
 			if !s.asksVersion() {
 				got = got[1:]
 			}

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ipamv1 "sigs.k8s.io/cluster-api/api/ipam/v1beta2"
@@ -24,7 +24,6 @@ import (
 	"kubehenge.dev/lab/capmox/calls"
 	"kubehenge.dev/lab/capmox/cluster"
 	"kubehenge.dev/lab/capmox/machine"
-	"kubehenge.dev/lab/capmox/pace"
 	"kubehenge.dev/lab/capmox/session"
 )
 
@@ -32,8 +31,20 @@ const (
 	namespace = "team-a"
 	token     = "kubehenge-provider@pve!capmox"
 	secret    = "00000000-0000-0000-0000-000000000001"
-	fast      = pace.Pace(0.001)
 )
+
+// jumping is a clock by which every wait has passed at once: capmox's own pace, without its time.
+type jumping struct{ *clocktesting.FakeClock }
+
+func newClock() jumping { return jumping{clocktesting.NewFakeClock(time.Unix(1796021400, 0))} }
+
+// After implements clock.Clock.
+func (c jumping) After(d time.Duration) <-chan time.Time {
+	c.Step(d)
+	passed := make(chan time.Time, 1)
+	passed <- c.Now()
+	return passed
+}
 
 // world is a management cluster with one Cluster and one Machine, whose controllers are run by hand. The API server's
 // events, which decide in life when a controller runs, are the test's to give.
@@ -44,6 +55,7 @@ type world struct {
 	machines *machine.Reconciler
 	clusters *cluster.Reconciler
 	name     string // of Machine and ProxmoxMachine
+	clock    jumping
 
 	statuses []infrav1.ProxmoxMachineStatus // the ProxmoxMachine's, without conditions, after each write
 	lag      bool                           // the next read misses the last write of them
@@ -54,7 +66,7 @@ type world struct {
 // newWorld makes the objects as Cluster API and a kubeadm class do; change them before they are stored.
 func newWorld(t *testing.T, machineName string, change ...func(*infrav1.ProxmoxCluster, *infrav1.ProxmoxMachine)) *world {
 	t.Helper()
-	w := &world{t: t, name: machineName}
+	w := &world{t: t, name: machineName, clock: newClock()}
 	infraCluster, infraMachine := w.infraObjects()
 	for _, c := range change {
 		c(infraCluster, infraMachine)
@@ -65,9 +77,9 @@ func newWorld(t *testing.T, machineName string, change ...func(*infrav1.ProxmoxC
 		WithInterceptorFuncs(interceptor.Funcs{Get: w.get, SubResourcePatch: w.patchStatus}).
 		Build()
 	w.client = w.truth
-	sessions := &session.Sessions{Client: w.client, Pace: fast, Clock: clock.RealClock{}}
-	w.machines = &machine.Reconciler{Client: w.client, Sessions: sessions, Pace: fast, Clock: sessions.Clock}
-	w.clusters = &cluster.Reconciler{Client: w.client, Sessions: sessions, Pace: fast}
+	sessions := &session.Sessions{Client: w.client, Clock: w.clock}
+	w.machines = &machine.Reconciler{Client: w.client, Sessions: sessions, Clock: w.clock}
+	w.clusters = &cluster.Reconciler{Client: w.client, Sessions: sessions}
 	return w
 }
 
@@ -78,7 +90,7 @@ func (w *world) connect(url, secret string, ca []byte) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	global, err := calls.Connect(context.Background(), calls.Credentials{URL: url, Token: token, Secret: secret, Roots: roots}, fast, clock.RealClock{})
+	global, err := calls.Connect(context.Background(), calls.Credentials{URL: url, Token: token, Secret: secret, Roots: roots}, 1, w.clock)
 	if err != nil {
 		w.t.Fatal(err)
 	}
