@@ -45,8 +45,11 @@ func (s *Source) applied() string {
 // bringBack is resume for a clone that was lost: the fetch made a new one, which lacks the applied commit only if history was rewritten. Then the
 // server is asked for it.
 func (s *Source) bringBack(ctx context.Context) {
+	if s.inForce.Commit != "" {
+		return
+	}
 	last := s.opts.LastApplied()
-	if s.inForce.Commit != "" || last == "" {
+	if last == "" {
 		return
 	}
 	_ = s.repo.FetchCommit(ctx, last) // where it fails the tip's check says that the commit is gone
