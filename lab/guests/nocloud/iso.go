@@ -90,13 +90,26 @@ func readFiles(root *iso9660.File) (map[string][]byte, error) {
 	return files, nil
 }
 
-// plainName undoes what writers without Rock Ridge names do to a file name: upper case, and "_" for "-".
+// names are the files of a NoCloud medium.
+var names = []string{"user-data", "meta-data", "network-config"}
+
+// shortName is how long a name is on media that keep to ISO 9660's first level.
+const shortName = 8
+
+// plainName undoes what stands in for a file's name where its Rock Ridge name is missing or, as with media written by
+// go-diskfs, cannot be read: upper case, "_" for "-", and eight characters at most.
 func plainName(name string) string {
-	return strings.ReplaceAll(strings.ToLower(strings.TrimSuffix(name, ".")), "_", "-")
+	plain := strings.ReplaceAll(strings.ToLower(strings.TrimSuffix(name, ".")), "_", "-")
+	for _, known := range names {
+		if plain == known[:shortName] {
+			return known
+		}
+	}
+	return plain
 }
 
 func newMedia(files map[string][]byte) (*Media, error) {
-	for _, name := range []string{"user-data", "meta-data"} {
+	for _, name := range names[:2] {
 		if _, ok := files[name]; !ok {
 			return nil, fmt.Errorf("read ISO image: file %s is missing", name)
 		}
