@@ -17,16 +17,17 @@ type Allocator struct {
 	seen  *proxmox.Cache
 	turn  chan struct{} // held by the one that writes
 
-	mu     sync.Mutex
-	given  map[string]bool // pools whose allocation this process handed out
-	ledger *ledger         // of the list it was read from
-	source []proxmox.Pool
+	mu      sync.Mutex
+	given   map[string]bool // pools whose allocation this process handed out
+	leaving map[string]bool // pools that were asked once whether they are empty
+	ledger  *ledger         // of the list it was read from
+	source  []proxmox.Pool
 }
 
 // New is an Allocator that writes through pools, and reads pools and guests through the cache, which it tells of
 // its writes.
 func New(pools proxmox.Pools, seen *proxmox.Cache) *Allocator {
-	return &Allocator{pools: pools, seen: seen, turn: make(chan struct{}, 1), given: map[string]bool{}}
+	return &Allocator{pools: pools, seen: seen, turn: make(chan struct{}, 1), given: map[string]bool{}, leaving: map[string]bool{}}
 }
 
 // Ensure is the cluster's allocation, which is in Proxmox VE when it returns. It costs no call while nothing changes

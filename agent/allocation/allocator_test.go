@@ -93,6 +93,12 @@ func TestWaitingClustersCostNoCallsEach(t *testing.T) {
 		c.guests[30000+i] = pool
 	}
 	a := agent(c, now)
+	for i := range 100 { // the first question goes to each pool itself
+		if err := a.Release(ctx, fleet(), "team-a", fmt.Sprint("c", i)); KindOf(err) != Occupied {
+			t.Fatalf("got %v", err)
+		}
+	}
+	c.calls = nil
 	for i := range 100 {
 		_, err := a.Ensure(ctx, request(fmt.Sprint("c", i), 2))
 		want := fmt.Sprintf("pool kubehenge/team-a.c%d holds 1 VM of an earlier management cluster", i)
@@ -224,6 +230,9 @@ func TestRelease(t *testing.T) {
 	now.SetTime(now.Now().Add(time.Minute))
 	if err := a.Release(ctx, fleet(), "team-a", "shop"); err != nil {
 		t.Fatal(err)
+	}
+	if a.askedBefore("kubehenge/team-a.shop") {
+		t.Error("what was released is still remembered")
 	}
 	if _, exists := c.pools["kubehenge/team-a.shop"]; exists {
 		t.Fatal("the pool is still there")

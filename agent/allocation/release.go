@@ -15,8 +15,10 @@ import (
 // *Error of kind Occupied that names it. Call it only when the Cluster is gone from the management cluster.
 func (a *Allocator) Release(ctx context.Context, fleet *v1alpha1.Fleet, namespace, name string) error {
 	pool := v1alpha1.ClusterPool(fleet.Spec.Proxmox.WorkloadPool, namespace, name)
-	if err := a.leftInList(ctx, pool); err != nil {
-		return err
+	if a.askedBefore(pool) {
+		if err := a.leftInList(ctx, pool); err != nil {
+			return err
+		}
 	}
 	if err := a.lock(ctx); err != nil {
 		return err
@@ -33,6 +35,16 @@ func (a *Allocator) Release(ctx context.Context, fleet *v1alpha1.Fleet, namespac
 		return occupied(pool, members)
 	}
 	return a.deletePool(ctx, pool)
+}
+
+// askedBefore is true from the second question on. The first goes to the pool itself: a cluster whose VMs are gone by
+// then, as most are, need not wait for the list of guests to grow old.
+func (a *Allocator) askedBefore(pool string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before := a.leaving[pool]
+	a.leaving[pool] = true
+	return before
 }
 
 // leftInList answers from the list of all guests while that still shows some, so that many clusters on their way out
@@ -73,6 +85,7 @@ func (a *Allocator) forget(pool string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.given, pool)
+	delete(a.leaving, pool)
 }
 
 // shown is how many members a sentence names.
