@@ -83,7 +83,12 @@ func missingKind(err error) *Stop {
 	if !meta.IsNoMatchError(err) {
 		return nil
 	}
-	return &Stop{Kind: Waiting, Reason: "KindMissing", Message: "Waiting for the management cluster to know " + firstLine(err.Error())}
+	kind := "all kinds it needs"
+	var missing *meta.NoKindMatchError
+	if errors.As(err, &missing) {
+		kind = "the kind " + missing.GroupKind.String()
+	}
+	return &Stop{Kind: Waiting, Reason: "KindMissing", Message: "Waiting for the management cluster to have " + kind}
 }
 
 func webhookSilent(err error) *Stop {
@@ -97,11 +102,11 @@ func webhookSilent(err error) *Stop {
 func refusedByAPI(err error) *Stop {
 	switch {
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot "):
-		return &Stop{Kind: Terminal, Reason: "NotAllowed", Message: "The management cluster does not let the agent work: " + firstLine(err.Error())}
+		return &Stop{Kind: Terminal, Reason: "NotAllowed", Message: "The management cluster does not let the agent work: " + cause(err)}
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsRequestEntityTooLargeError(err):
 		return &Stop{Kind: Terminal, Reason: "Refused", Message: "The management cluster refuses this: " + cause(err)}
 	case apierrors.IsConflict(err):
-		return &Stop{Kind: Transient, Reason: "Conflict", Message: "Another writer is at the same object"}
+		return &Stop{Kind: Transient, Reason: "Conflict", Message: "Another writer is at the same object", Quiet: true}
 	}
 	return nil
 }
@@ -109,6 +114,10 @@ func refusedByAPI(err error) *Stop {
 // cause is what an admission refusal is about, without the names of webhooks.
 func cause(err error) string {
 	text := firstLine(err.Error())
+	var told apierrors.APIStatus
+	if errors.As(err, &told) {
+		text = firstLine(told.Status().Message)
+	}
 	if _, after, ok := strings.Cut(text, "denied the request: "); ok {
 		text = after
 	}

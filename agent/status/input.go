@@ -81,6 +81,8 @@ type Stop struct {
 	Reason string
 	// Message is the plain sentence, without a time and without a full stop.
 	Message string
+	// Quiet is a stop of a moment that nobody needs to read of: the next try comes at once.
+	Quiet bool
 }
 
 // Input is everything that a claim's status is made of.

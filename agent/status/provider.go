@@ -11,7 +11,7 @@ import (
 var (
 	answer     = regexp.MustCompile(`(?:^|[\s:"])(4\d\d|5\d\d) ([^\n"]*)`)
 	nodeName   = regexp.MustCompile(`(?:node with name|on node|node|lookup) '?"?([a-z0-9][-a-z0-9.]*)`)
-	nodePath   = regexp.MustCompile(`/nodes/([^/\s]+)`)
+	nodePath   = regexp.MustCompile(`(?:^|[/\s])nodes/([^/\s]+)`)
 	permission = regexp.MustCompile(`Permission check failed \(([^,)]+), ([^)]+)\)`)
 	noTemplate = regexp.MustCompile(`(?i)(?:found|no) ?\d* ?(?:vm )?templates? .*tags? ?"?\[?([^\]"]*)`)
 )

@@ -89,12 +89,12 @@ func variableInvalid(message string) *refusal {
 
 // lastCause is the innermost part of a wrapped error message.
 func lastCause(message string) string {
-	message = firstLine(message)
-	parts := strings.Split(message, ": ")
+	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
+	parts := strings.Split(line, ": ")
 	// The innermost part alone may be a bare value; two parts then say more.
 	last := parts[len(parts)-1]
 	if len(last) < 16 && len(parts) > 1 {
 		last = parts[len(parts)-2] + ": " + last
 	}
-	return last
+	return firstLine(last)
 }

@@ -175,7 +175,7 @@ func (r *Reconciler) applyExtras(ctx context.Context, s *scope) error {
 		}
 	}
 	s.applied = true
-	if s.claim != nil && s.claim.Status.ObservedRevision != s.revision {
+	if s.claim != nil && s.claim.Status.ObservedRevision != s.revision && r.firstTold(s) {
 		if r.Observer != nil {
 			r.Observer.Synced(s.revision)
 		}
@@ -183,6 +183,17 @@ func (r *Reconciler) applyExtras(ctx context.Context, s *scope) error {
 		r.event(s, corev1.EventTypeNormal, "Applied", "Apply", "Applied commit "+short(s.revision))
 	}
 	return nil
+}
+
+// firstTold is true once for each revision of a claim: the cache may still show the status before.
+func (r *Reconciler) firstTold(s *scope) bool {
+	r.known.mu.Lock()
+	defer r.known.mu.Unlock()
+	if r.known.told[s.key] == s.revision {
+		return false
+	}
+	r.known.told[s.key] = s.revision
+	return true
 }
 
 // liveExtra is an extra's metadata, from a cache that follows its kind from now on.

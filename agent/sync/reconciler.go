@@ -70,6 +70,7 @@ type memory struct {
 	namespaces map[string]bool
 	reserved   map[types.NamespacedName]reservation
 	refused    map[types.NamespacedName]string
+	told       map[types.NamespacedName]string // the revision whose apply was last told
 }
 
 // reservation is an allocation that was ensured for the bytes with this digest.
@@ -83,7 +84,7 @@ func (r *Reconciler) Prepare() {
 	r.applier = apply.New(r.Client, r.Direct)
 	r.classes.applier = r.applier
 	r.classes.applied = map[string]string{}
-	r.known = memory{namespaces: map[string]bool{}, reserved: map[types.NamespacedName]reservation{}, refused: map[types.NamespacedName]string{}}
+	r.known = memory{namespaces: map[string]bool{}, reserved: map[types.NamespacedName]reservation{}, refused: map[types.NamespacedName]string{}, told: map[types.NamespacedName]string{}}
 }
 
 // How long a claim rests before it is looked at again, when no watch will wake it.
@@ -101,7 +102,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	logger := log.FromContext(ctx).WithValues("cluster", s.key.String(), "commit", s.commit())
 	ctx = logr.NewContext(ctx, logger)
 	failure := r.run(ctx, s)
-	if isInterrupt(failure) {
+	if isInterrupt(failure) || s.stop != nil && s.stop.Quiet {
 		return reconcile.Result{}, failure
 	}
 	if err := r.report(ctx, s); err != nil {
