@@ -15,6 +15,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"kubehenge.dev/agent/source"
+	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/lab/build"
 	"kubehenge.dev/lab/process"
 )
@@ -31,9 +32,9 @@ const (
 // MetricsURL is where the agent serves its metrics.
 func (l *Lab) MetricsURL() string { return "http://" + l.on(agentMetricsPort) + "/metrics" }
 
-// startAgent starts the agent as an installation does, with every secret in a file.
+// startAgent starts the agent as in an installation: with the rights of its account, and every secret in a file.
 func (l *Lab) startAgent(ctx context.Context) error {
-	kubeconfig, err := l.pki.AdminKubeconfig(Agent)
+	kubeconfig, err := l.pki.ServiceAccountKubeconfig(Agent, v1alpha1.SystemNamespace, "kubehenge-agent")
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"kubehenge.dev/lab/build"
 	"kubehenge.dev/lab/capmox"
 	"kubehenge.dev/lab/progress"
+	"kubehenge.dev/proxmox/simulator"
 )
 
 // Command is the verb lab with its own verbs.
@@ -32,7 +33,7 @@ The first start builds the programs from their Go modules, which takes minutes; 
 		},
 	}
 	o.addFlags(cmd)
-	cmd.AddCommand(buildCommand(), demoCommand(), capmox.Command())
+	cmd.AddCommand(buildCommand(), demoCommand(), simulator.Command(), capmox.Command())
 	return cmd
 }
 

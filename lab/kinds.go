@@ -1,41 +1,34 @@
 package lab
 
 import (
+	"embed"
 	"fmt"
 	"io/fs"
 
+	"kubehenge.dev/agent/manifests"
 	"kubehenge.dev/api/crds"
 	"kubehenge.dev/lab/install"
 )
 
-// ownNamespace is where class objects go.
-const ownNamespace = `
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: kubehenge-system
-`
-
-// crdManifest is what Kubehenge itself wants installed: its namespace and its kinds.
-func crdManifest() (install.Manifest, error) {
-	out, err := install.Parse("kubehenge", []byte(ownNamespace))
-	if err != nil {
-		return install.Manifest{}, err
-	}
-	files, err := fs.Glob(crds.Files, "*.yaml")
-	if err != nil {
-		return install.Manifest{}, err
-	}
-	for _, name := range files {
-		data, err := crds.Files.ReadFile(name)
-		if err != nil {
-			return install.Manifest{}, fmt.Errorf("read %s: %w", name, err)
-		}
-		manifest, err := install.Parse(name, data)
+// ownManifest is what Kubehenge itself wants installed: its kinds, and the agent's namespace and account.
+func ownManifest() (install.Manifest, error) {
+	out := install.Manifest{Name: "kubehenge"}
+	for _, files := range []embed.FS{manifests.Files, crds.Files} {
+		names, err := fs.Glob(files, "*.yaml")
 		if err != nil {
 			return install.Manifest{}, err
 		}
-		out.Objects = append(out.Objects, manifest.Objects...)
+		for _, name := range names {
+			data, err := files.ReadFile(name)
+			if err != nil {
+				return install.Manifest{}, fmt.Errorf("read %s: %w", name, err)
+			}
+			manifest, err := install.Parse(name, data)
+			if err != nil {
+				return install.Manifest{}, err
+			}
+			out.Objects = append(out.Objects, manifest.Objects...)
+		}
 	}
 	return out, nil
 }

@@ -28,15 +28,15 @@ type manager struct {
 var managers = []manager{
 	{
 		name: build.CAPICore, namespace: "capi-system", account: "capi-manager", health: "health-addr",
-		flags: []string{"--feature-gates=ClusterTopology=true,RuntimeSDK=true,MachinePool=true", "--diagnostics-address=0"},
+		flags: []string{"--feature-gates=ClusterTopology=true,RuntimeSDK=true,MachinePool=true"},
 	},
 	{
 		name: build.CAPIBootstrap, namespace: "capi-kubeadm-bootstrap-system", account: "capi-kubeadm-bootstrap-manager", health: "health-addr",
-		flags: []string{"--feature-gates=MachinePool=true", "--diagnostics-address=0"},
+		flags: []string{"--feature-gates=MachinePool=true"},
 	},
 	{
 		name: build.CAPIControlPlane, namespace: "capi-kubeadm-control-plane-system", account: "capi-kubeadm-control-plane-manager", health: "health-addr",
-		flags: []string{"--feature-gates=ClusterTopology=true,MachinePool=true", "--diagnostics-address=0"},
+		flags: []string{"--feature-gates=ClusterTopology=true,MachinePool=true"},
 	},
 	{
 		name: build.IPAM, namespace: "capi-ipam-in-cluster-system", account: "capi-ipam-in-cluster-controller-manager", health: "health-probe-bind-address",
@@ -70,7 +70,7 @@ func (l *Lab) install(ctx context.Context) error {
 }
 
 func (l *Lab) manifests() ([]install.Manifest, error) {
-	own, err := crdManifest()
+	own, err := ownManifest()
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +126,8 @@ func (l *Lab) manager(m manager, i int) (process.Spec, error) {
 	args := []string{
 		"--kubeconfig=" + kubeconfig,
 		"--webhook-cert-dir=" + l.pki.Webhooks(), fmt.Sprintf("--webhook-port=%d", l.webhook(i)),
+		// Its default is port 8443 on all interfaces.
+		"--diagnostics-address=0",
 		"--leader-elect=false", "--" + m.health + "=" + l.health(i),
 	}
 	return process.Spec{
