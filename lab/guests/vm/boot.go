@@ -89,7 +89,9 @@ func (o outcome) clusterName() string {
 func (m *Machines) runUserData(ctx context.Context, guest Guest, data bootData) outcome {
 	config, err := nocloud.DecodeUserData(data.user, data.meta)
 	if err != nil {
-		return outcome{files: nocloud.Files{}, err: err}
+		files := nocloud.Files{}
+		files.Write(outputLog, []byte(err.Error()+"\n"))
+		return outcome{files: files, err: err}
 	}
 	result := outcome{files: config.Files}
 	host := newHost(guest, data, config.Files)
