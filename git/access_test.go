@@ -22,6 +22,7 @@ func onlyWith(password string) smarthttp.Options {
 }
 
 func TestFailuresAreToldApartAndShowNoCredentials(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, smarthttp.Rules{}, onlyWith(secret))
 	withSecret := strings.Replace(s.url(), "http://", "http://bob:"+secret+"@", 1)
 	write(t, open(t, git.Options{URL: withSecret}), git.Change{Files: text("a", "1")})
@@ -64,6 +65,7 @@ func TestFailuresAreToldApartAndShowNoCredentials(t *testing.T) {
 }
 
 func TestATokenFileIsReadAfreshForEachRequest(t *testing.T) {
+	t.Parallel()
 	password := "one"
 	s := newServer(t, smarthttp.Rules{}, smarthttp.Options{Authenticate: func(_, given string) (string, bool) { return "x", given == password }})
 	file := filepath.Join(t.TempDir(), "token")
@@ -85,6 +87,7 @@ func TestATokenFileIsReadAfreshForEachRequest(t *testing.T) {
 }
 
 func TestAServersCertificateIsCheckedAgainstTheBundle(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, smarthttp.Rules{}, smarthttp.Options{})
 	write(t, open(t, git.Options{URL: s.url()}), git.Change{Files: text("a", "1")})
 	tls := httptest.NewTLSServer(s.http.Config.Handler)
@@ -110,6 +113,7 @@ func TestAServerThatHangsIsGivenUp(t *testing.T) {
 }
 
 func TestALocalPathIsARepositoryToo(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path, err := smarthttp.Init(dir, "fleet.git", smarthttp.Rules{})
 	if err != nil {
@@ -145,6 +149,7 @@ func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
 }
 
 func TestAServersRefusalIsTold(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, smarthttp.Rules{}, smarthttp.Options{})
 	hook := filepath.Join(s.dir, "hooks", "pre-receive")
 	mustWrite(t, hook, "#!/bin/sh\necho clusters/a/b/claim.yaml:7: no such size >&2\nexit 1\n")

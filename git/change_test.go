@@ -93,6 +93,7 @@ func list(t *testing.T, r *git.Repository, sha, dir string) (files []string) {
 }
 
 func TestModesStayAndLinksAreNotWrittenThrough(t *testing.T) {
+	t.Parallel()
 	r, tree := oddTree(t)
 	sha, err := r.CommitFiles(t.Context(), git.Change{Files: text("big", "small now"), Message: "Change", Author: alice})
 	if err != nil {
@@ -134,6 +135,7 @@ func TestACommitNeedsAnAuthorAndAMessage(t *testing.T) {
 }
 
 func TestASignedCommitIsVerifiedByWhoFetchesIt(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, smarthttp.Rules{}, smarthttp.Options{})
 	signer := newSigner(t, 'k')
 	w := open(t, git.Options{URL: s.url()})
@@ -159,6 +161,7 @@ func TestASignedCommitIsVerifiedByWhoFetchesIt(t *testing.T) {
 }
 
 func TestAWordForATipIsFetchedWithIt(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, smarthttp.Rules{}, smarthttp.Options{})
 	w, r := open(t, git.Options{URL: s.url()}), open(t, git.Options{URL: s.url(), Dir: filepath.Join(t.TempDir(), "c")})
 	sha := write(t, w, git.Change{Files: text("a", "1")})

@@ -15,6 +15,7 @@ import (
 )
 
 func TestACommitThatIsPushedIsWhatRealGitAndAnotherCloneRead(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, smarthttp.Rules{}, smarthttp.Options{})
 	w := open(t, git.Options{URL: s.url()})
 	first := write(t, w, git.Change{Files: text("clusters/a/shop/claim.yaml", "one\n", "clusters/fleet.yaml", "fleet\n")})
@@ -37,6 +38,7 @@ func TestACommitThatIsPushedIsWhatRealGitAndAnotherCloneRead(t *testing.T) {
 }
 
 func TestAnUnchangedFetchIsOneRequest(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, smarthttp.Rules{}, smarthttp.Options{})
 	write(t, open(t, git.Options{URL: s.url()}), git.Change{Files: text("a", "1")})
 	r := open(t, git.Options{URL: s.url()})
@@ -54,6 +56,7 @@ func TestAnUnchangedFetchIsOneRequest(t *testing.T) {
 }
 
 func TestAForcePushIsFetchedAndDoesNotDescend(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, smarthttp.Rules{}, smarthttp.Options{})
 	w := open(t, git.Options{URL: s.url()})
 	base := write(t, w, git.Change{Files: text("a", "1")})
@@ -93,6 +96,7 @@ func TestAForcePushIsFetchedAndDoesNotDescend(t *testing.T) {
 }
 
 func TestWritersAtOnceAllGetThrough(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, smarthttp.Rules{KeepHistory: true}, smarthttp.Options{})
 	const writers = 4
 	var wg sync.WaitGroup
@@ -115,6 +119,7 @@ func TestWritersAtOnceAllGetThrough(t *testing.T) {
 }
 
 func TestACloneSurvivesARestartAndIsMadeAfreshWhenDamaged(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, smarthttp.Rules{}, smarthttp.Options{})
 	sha := write(t, open(t, git.Options{URL: s.url()}), git.Change{Files: text("a", "1", "b/c", "2")})
 	o := git.Options{URL: s.url(), Dir: filepath.Join(t.TempDir(), "clone")}
@@ -158,6 +163,7 @@ func TestAFolderThatHoldsSomethingElseIsNotTouched(t *testing.T) {
 }
 
 func TestARepositoryCanBeEmptiedAndFilledAgain(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, smarthttp.Rules{}, smarthttp.Options{})
 	w, r := open(t, git.Options{URL: s.url()}), open(t, git.Options{URL: s.url()})
 	write(t, w, git.Change{Files: text("clusters/a/x", "1")})

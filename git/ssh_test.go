@@ -89,6 +89,7 @@ func keyFile(t *testing.T, seed byte) string {
 }
 
 func TestOverSSHTheHostIsKnownAndTheKeyIsRight(t *testing.T) {
+	t.Parallel()
 	path, err := smarthttp.Init(t.TempDir(), "fleet.git", smarthttp.Rules{})
 	if err != nil {
 		t.Fatal(err)

@@ -38,6 +38,7 @@ func oddTree(t *testing.T) (*git.Repository, *git.Tree) {
 }
 
 func TestAFolderIsListedByNameWithTypes(t *testing.T) {
+	t.Parallel()
 	_, tree := oddTree(t)
 	for path, want := range map[string][]string{
 		".":          {"big -rwxr-xr-x", "clusters drwxr-xr-x", "link Lrwxrwxrwx", "module ?---------"},
@@ -64,6 +65,7 @@ func TestAFolderIsListedByNameWithTypes(t *testing.T) {
 }
 
 func TestOnlyFilesOfTheTreeAreRead(t *testing.T) {
+	t.Parallel()
 	_, tree := oddTree(t)
 	for path, want := range map[string]error{
 		"clusters/a/claim.yaml":     nil,
@@ -93,10 +95,9 @@ func TestOnlyFilesOfTheTreeAreRead(t *testing.T) {
 }
 
 func TestDigestsAreEqualExactlyWhenContentIs(t *testing.T) {
-	s := newServer(t, smarthttp.Rules{}, smarthttp.Options{})
-	r := open(t, git.Options{URL: s.url()})
-	one := write(t, r, git.Change{Files: text("a/x", "1", "b/x", "1", "c/x", "1")})
-	two := write(t, r, git.Change{Files: text("b/x", "2")})
+	r := open(t, git.Options{URL: "http://127.0.0.1:1/fleet.git"})
+	one := commit(t, r, "", text("a/x", "1", "b/x", "1", "c/x", "1"))
+	two := commit(t, r, one, text("b/x", "2"))
 	digest := func(sha, path string) string {
 		tree, err := r.Tree(sha)
 		if err != nil {
@@ -117,6 +118,7 @@ func TestDigestsAreEqualExactlyWhenContentIs(t *testing.T) {
 }
 
 func TestARevisionIsResolvedInACheckoutInPlace(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	runGit(t, dir, "init", "-q", "-b", "main")
 	mustWrite(t, filepath.Join(dir, "clusters/fleet.yaml"), "one")

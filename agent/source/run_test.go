@@ -56,6 +56,7 @@ func TestANudgeIsFollowedAtOnceAndManyMakeOne(t *testing.T) {
 			s.Notify()
 			time.Sleep(10 * time.Millisecond)
 		}
+		synctest.Wait()
 		if r.fetches < 6 || r.fetches > 8 {
 			t.Errorf("%d fetches after a second of nudges", r.fetches)
 		}
@@ -87,6 +88,7 @@ func TestAfterFailuresPausesGrowAndANudgeEndsThem(t *testing.T) {
 		r.err = errors.New("gone")
 		s := running(t, r, Options{Poll: time.Second})
 		time.Sleep(10 * time.Minute)
+		synctest.Wait()
 		if r.fetches < 8 || r.fetches > 13 { // after 0, 2, 6, 14, 30, 62, 126 s, then each 2 minutes
 			t.Errorf("%d fetches in 10 minutes of failures", r.fetches)
 		}

@@ -129,6 +129,7 @@ func (w *world) revision() source.Revision {
 }
 
 func TestAForcePushIsRefusedAndTheAppliedCommitStaysInForce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, source.Options{})
 	base := w.write("base", nil)
 	w.run()
@@ -150,6 +151,7 @@ func TestAForcePushIsRefusedAndTheAppliedCommitStaysInForce(t *testing.T) {
 }
 
 func TestAfterARestartTheAppliedTreeIsReadEvenWhenTheTipIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, source.Options{})
 	base := w.write("base", nil)
 	next := w.write("next", nil)
@@ -176,6 +178,7 @@ func TestAfterARestartTheAppliedTreeIsReadEvenWhenTheTipIsRefused(t *testing.T) 
 }
 
 func TestAnUnsignedCommitIsRefusedAndASignedOneAfterItIsNot(t *testing.T) {
+	t.Parallel()
 	alice, signers := key(t)
 	w := newWorld(t, source.Options{Signers: signers})
 	base := w.write("base", alice)
@@ -200,6 +203,7 @@ func TestAnUnsignedCommitIsRefusedAndASignedOneAfterItIsNot(t *testing.T) {
 }
 
 func TestARepositoryThatGoesAwayAndComesBack(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, source.Options{})
 	base := w.write("base", nil)
 	w.run()
@@ -225,6 +229,7 @@ func TestARepositoryThatGoesAwayAndComesBack(t *testing.T) {
 }
 
 func TestAPushIsInForceSoonAfterItsNudge(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, source.Options{})
 	w.write("base", nil)
 	w.run()

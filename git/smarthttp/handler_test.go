@@ -77,6 +77,7 @@ func checkout(t *testing.T, url string) string {
 const none = "0000000000000000000000000000000000000000"
 
 func TestPushesOfRealGitAreToldOnceEachWithWhoAndWhat(t *testing.T) {
+	t.Parallel()
 	s := serve(t, smarthttp.Rules{}, smarthttp.Options{Authenticate: func(user, password string) (string, bool) { return user + "@pve", password == "right" }})
 	dir := checkout(t, strings.Replace(s.server.URL, "http://", "http://bob:right@", 1)+"/fleet.git")
 	one := must(t, dir, "rev-parse", "HEAD")
@@ -99,6 +100,7 @@ func TestPushesOfRealGitAreToldOnceEachWithWhoAndWhat(t *testing.T) {
 }
 
 func TestHistoryIsKeptWhereTheRuleSaysSo(t *testing.T) {
+	t.Parallel()
 	s := serve(t, smarthttp.Rules{KeepHistory: true}, smarthttp.Options{})
 	dir := checkout(t, s.server.URL+"/fleet.git")
 	must(t, dir, "push", "-q", "origin", "main", "main:other")
@@ -116,6 +118,7 @@ func TestHistoryIsKeptWhereTheRuleSaysSo(t *testing.T) {
 }
 
 func TestALargePushInPiecesArrives(t *testing.T) {
+	t.Parallel()
 	s := serve(t, smarthttp.Rules{}, smarthttp.Options{MaxBody: 3 << 20})
 	dir := checkout(t, s.server.URL+"/fleet.git")
 	add := func(size int) {
@@ -138,6 +141,7 @@ func TestALargePushInPiecesArrives(t *testing.T) {
 }
 
 func TestOnlyTheSmartProtocolIsServed(t *testing.T) {
+	t.Parallel()
 	s := serve(t, smarthttp.Rules{}, smarthttp.Options{Prefix: "/git"})
 	if err := os.Mkdir(filepath.Join(filepath.Dir(s.dir), "secret"), 0o700); err != nil {
 		t.Fatal(err)
@@ -178,6 +182,7 @@ func TestOnlyTheSmartProtocolIsServed(t *testing.T) {
 }
 
 func TestWhoMayNotGetInIsAskedToSignIn(t *testing.T) {
+	t.Parallel()
 	s := serve(t, smarthttp.Rules{}, smarthttp.Options{Timeout: time.Minute, Authenticate: func(user, password string) (string, bool) { return user, password == "right" }})
 	for auth, want := range map[string]int{"": 401, "bob:wrong": 401, "bob:right": 200} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.server.URL+"/fleet.git/info/refs?service=git-upload-pack", nil)
