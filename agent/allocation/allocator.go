@@ -160,7 +160,7 @@ func (a *Allocator) read(ctx context.Context) (*ledger, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ledger == nil || !same(a.source, list) {
-		a.ledger, a.source = readLedger(list), list
+		a.ledger, a.source = readLedger(list, a.ledger), list
 	}
 	return a.ledger, nil
 }

@@ -292,6 +292,32 @@ func TestCrashAtEveryCall(t *testing.T) {
 	}
 }
 
+// TestALedgerReadAgainIsTheSame compares a ledger that reuses the former one with one that is read afresh, through
+// changes, clashes and their end.
+func TestALedgerReadAgainIsTheSame(t *testing.T) {
+	var former *ledger
+	for _, list := range [][]string{
+		{"kubehenge/a.a| @lan 10.0.41.10-10.0.41.15 0", "kubehenge/a.b| @lan 10.0.41.16 1"},
+		{"kubehenge/a.a| @lan 10.0.41.10-10.0.41.16 0", "kubehenge/a.b| @lan 10.0.41.16 1"},
+		{"kubehenge/a.a| @lan 10.0.41.10-10.0.41.15 0", "kubehenge/a.b| @lan 10.0.41.16 1"},
+		{"kubehenge/a.a|", "kubehenge/a.b| @lan 10.0.41.16 0"},
+		{"kubehenge/a.b|[kubehenge: x]"},
+	} {
+		former = readLedger(pools(t, list...), former)
+		fresh := readLedger(pools(t, list...), nil)
+		show := func(l *ledger) (lines []string) {
+			for _, p := range l.order {
+				e := l.entries[p]
+				lines = append(lines, fmt.Sprint(p, e.comment, e.block, e.err, e.clash))
+			}
+			return lines
+		}
+		if diff := cmp.Diff(show(fresh), show(former)); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
 // mustHold checks an allocation against what it must cover and against all others.
 func mustHold(t *testing.T, c *cluster, got *v1alpha1.Allocation, nodes int, former *v1alpha1.Allocation) {
 	t.Helper()
@@ -308,7 +334,7 @@ func mustHold(t *testing.T, c *cluster, got *v1alpha1.Allocation, nodes int, for
 	for id, comment := range c.pools {
 		list = append(list, proxmox.Pool{ID: id, Comment: comment})
 	}
-	l := readLedger(list)
+	l := readLedger(list, nil)
 	for _, pool := range l.order {
 		if e := l.entries[pool]; e.clash != "" {
 			t.Fatalf("pools %s and %s hold the same: %v", pool, e.clash, c.pools)

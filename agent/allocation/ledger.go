@@ -25,17 +25,29 @@ type entry struct {
 	clash   string // the pool that holds some of the same; empty mostly
 }
 
-// readLedger reads all comments.
-func readLedger(pools []proxmox.Pool) *ledger {
+// readLedger reads all comments; what the former ledger read already (nil for none) is not parsed again, since among
+// a thousand pools one changes at a time.
+func readLedger(pools []proxmox.Pool, former *ledger) *ledger {
 	l := &ledger{entries: make(map[string]entry, len(pools))}
 	for _, p := range pools {
-		b, err := parseComment(p.ID, p.Comment)
-		l.entries[p.ID] = entry{comment: p.Comment, block: b, err: err}
+		l.entries[p.ID] = former.entry(p)
 		l.order = append(l.order, p.ID)
 	}
 	slices.Sort(l.order)
 	l.findClashes()
 	return l
+}
+
+// entry is what a pool's comment says, from before or parsed now; clashes are found anew.
+func (l *ledger) entry(p proxmox.Pool) entry {
+	if l != nil {
+		if e, known := l.entries[p.ID]; known && e.comment == p.Comment {
+			e.clash = ""
+			return e
+		}
+	}
+	b, err := parseComment(p.ID, p.Comment)
+	return entry{comment: p.Comment, block: b, err: err}
 }
 
 // findClashes marks pools that hold the same address or VMID.

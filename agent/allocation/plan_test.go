@@ -113,7 +113,7 @@ func TestPlan(t *testing.T) {
 			"pools kubehenge/team-a.shop and kubehenge/b.web hold the same addresses or VMIDs"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := readLedger(pools(t, c.pools...))
+			l := readLedger(pools(t, c.pools...), nil)
 			d, err := plan(l, c.request, c.request.ClusterExists)
 			got := ""
 			if err != nil {
@@ -136,7 +136,7 @@ func TestPlan(t *testing.T) {
 }
 
 func TestTheWorkloadPoolMustBeSeen(t *testing.T) {
-	_, err := plan(readLedger(nil), Request{Namespace: "a", Name: "b", Fleet: fleet(), Network: "lan", Nodes: 1}, false)
+	_, err := plan(readLedger(nil, nil), Request{Namespace: "a", Name: "b", Fleet: fleet(), Network: "lan", Nodes: 1}, false)
 	if err == nil || !strings.Contains(err.Error(), "Proxmox VE shows no pool kubehenge: create it, or give the agent's token Pool.Audit on /pool/kubehenge") {
 		t.Fatalf("got %v", err)
 	}
