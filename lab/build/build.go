@@ -155,12 +155,18 @@ func (b *builder) run(ctx context.Context, j job) error {
 	return prune(filepath.Dir(j.path), filepath.Ext(j.path))
 }
 
-// compile makes a binary. The flags are the same for all, so that they share the compiler's cache.
+// compile makes a binary. The flags are the same for all nested modules, so that they share the compiler's cache; the
+// root module is compiled as by a plain go build, whose cache a person's own builds and tests have filled.
 func (b *builder) compile(binary Binary) func(context.Context, string) error {
 	return func(ctx context.Context, path string) error {
-		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w"+binary.LDFlags, "-o", path, binary.Package)
+		args := []string{"build", "-ldflags", "-s -w" + binary.LDFlags, "-o", path}
+		cmd := exec.CommandContext(ctx, "go", args...)
+		if binary.Module != rootModule {
+			cmd.Args = append(cmd.Args, "-trimpath")
+			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		}
+		cmd.Args = append(cmd.Args, binary.Package)
 		cmd.Dir = filepath.Join(b.root, binary.Module)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("go build %s in %s: %w\n%s", binary.Package, binary.Module, err, lastLines(string(out), 20))

@@ -36,6 +36,7 @@ const (
 	controlPlaneModule = "lab/controlplane"
 	capiModule         = "lab/providers/capi"
 	ipamModule         = "lab/providers/ipam"
+	rootModule         = "."
 )
 
 // binaries are all children's programs, in the order in which they are built: those that share most of what they
@@ -67,7 +68,7 @@ var binaries = []Binary{
 		Hint: "its in-cluster IPAM provider; about 2 minutes the first time",
 	},
 	{Name: Guests, Module: "lab/guests", Package: ".", Hint: "what runs inside the simulated VMs"},
-	{Name: Kubehenge, Module: ".", Package: ".", Hint: "kubehenge itself"},
+	{Name: Kubehenge, Module: rootModule, Package: ".", Hint: "kubehenge itself"},
 }
 
 var capiFlags = versionFlags("sigs.k8s.io/cluster-api/version", CAPIVersion, "1", "14")
