@@ -155,18 +155,13 @@ func (b *builder) run(ctx context.Context, j job) error {
 	return prune(filepath.Dir(j.path), filepath.Ext(j.path))
 }
 
-// compile makes a binary. The flags are the same for all nested modules, so that they share the compiler's cache; the
-// root module is compiled as by a plain go build, whose cache a person's own builds and tests have filled.
+// compile makes a binary.
 func (b *builder) compile(binary Binary) func(context.Context, string) error {
 	return func(ctx context.Context, path string) error {
-		args := []string{"build", "-ldflags", "-s -w" + binary.LDFlags, "-o", path}
+		args := slices.Concat([]string{"build"}, binary.Flags, []string{"-ldflags", binary.LDFlags, "-o", path, binary.Package})
 		cmd := exec.CommandContext(ctx, "go", args...)
-		if binary.Module != rootModule {
-			cmd.Args = append(cmd.Args, "-trimpath")
-			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		}
-		cmd.Args = append(cmd.Args, binary.Package)
 		cmd.Dir = filepath.Join(b.root, binary.Module)
+		cmd.Env = append(os.Environ(), binary.Env...)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("go build %s in %s: %w\n%s", binary.Package, binary.Module, err, lastLines(string(out), 20))

@@ -31,7 +31,7 @@ func newStamper(ctx context.Context, root string) (*stamper, error) {
 		return nil, errors.New("go is not in PATH: the lab builds its programs with it (Go 1.26 or newer);" +
 			" install it, or name a folder of prebuilt ones with --bin-dir")
 	}
-	cmd := exec.CommandContext(ctx, "go", "env", "GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOEXPERIMENT")
+	cmd := exec.CommandContext(ctx, "go", "env", "GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOEXPERIMENT", "GOFLAGS", "CGO_ENABLED")
 	cmd.Dir = root
 	out, err := cmd.Output()
 	if err != nil {
@@ -43,7 +43,7 @@ func newStamper(ctx context.Context, root string) (*stamper, error) {
 // binary is the stamp of all that goes into a binary.
 func (s *stamper) binary(b Binary) (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, recipe, s.goVersion, b.Package, b.LDFlags)
+	fmt.Fprintln(h, recipe, s.goVersion, b.Package, b.Flags, b.Env, b.LDFlags)
 	folders, err := s.folders(b.Module)
 	if err != nil {
 		return "", err

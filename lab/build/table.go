@@ -8,7 +8,10 @@ type Binary struct {
 	Module string
 	// Package is the main package.
 	Package string
-	// LDFlags are added to "-s -w".
+	// Flags and Env are go build's. They are the same for all that is built from the same packages, so that the compiler's
+	// cache is shared.
+	Flags, Env []string
+	// LDFlags are the linker's.
 	LDFlags string
 	// Hint says what a person waits for while it is built.
 	Hint string
@@ -39,39 +42,52 @@ const (
 	rootModule         = "."
 )
 
+// These are how programs are built: children's without debugging information, since they are large; kubehenge
+// itself as "go build" and the tests do, so that what those compiled is used again.
+var (
+	childFlags = []string{"-trimpath"}
+	childEnv   = []string{"CGO_ENABLED=0"}
+)
+
+const childLDFlags = "-s -w"
+
 // binaries are all children's programs, in the order in which they are built: those that share most of what they
 // are compiled from follow each other.
 var binaries = []Binary{
 	{
 		Name: ControlPlane, Module: controlPlaneModule, Package: ".",
-		LDFlags: versionFlags("k8s.io/component-base/version", KubernetesVersion, "1", "36"),
+		Flags: childFlags, Env: childEnv,
+		LDFlags: childLDFlags + versionFlags("k8s.io/component-base/version", KubernetesVersion, "1", "36"),
 		Hint:    "etcd, kube-apiserver and kube-controller-manager; about 6 minutes on two cores the first time",
 	},
 	{
 		Name: CAPICore, Module: capiModule, Package: "sigs.k8s.io/cluster-api/core",
-		LDFlags: capiFlags, Hint: "Cluster API; about 2 minutes the first time",
+		Flags: childFlags, Env: childEnv, LDFlags: capiFlags, Hint: "Cluster API; about 2 minutes the first time",
 	},
 	{
 		Name: CAPIBootstrap, Module: capiModule, Package: "sigs.k8s.io/cluster-api/bootstrap/kubeadm",
-		LDFlags: capiFlags, Hint: "its kubeadm bootstrap provider",
+		Flags: childFlags, Env: childEnv, LDFlags: capiFlags, Hint: "its kubeadm bootstrap provider",
 	},
 	{
 		Name: CAPIControlPlane, Module: capiModule, Package: "sigs.k8s.io/cluster-api/controlplane/kubeadm",
-		LDFlags: capiFlags, Hint: "its kubeadm control plane provider",
+		Flags: childFlags, Env: childEnv, LDFlags: capiFlags, Hint: "its kubeadm control plane provider",
 	},
 	{
 		Name: HelmAddon, Module: capiModule, Package: "sigs.k8s.io/cluster-api-addon-provider-helm",
-		Hint: "its Helm add-on provider",
+		Flags: childFlags, Env: childEnv, LDFlags: childLDFlags, Hint: "its Helm add-on provider",
 	},
 	{
 		Name: IPAM, Module: ipamModule, Package: "sigs.k8s.io/cluster-api-ipam-provider-in-cluster",
-		Hint: "its in-cluster IPAM provider; about 2 minutes the first time",
+		Flags: childFlags, Env: childEnv, LDFlags: childLDFlags, Hint: "its in-cluster IPAM provider; about 2 minutes the first time",
 	},
-	{Name: Guests, Module: "lab/guests", Package: ".", Hint: "what runs inside the simulated VMs"},
+	{
+		Name: Guests, Module: "lab/guests", Package: ".",
+		Flags: childFlags, Env: childEnv, LDFlags: childLDFlags, Hint: "what runs inside the simulated VMs",
+	},
 	{Name: Kubehenge, Module: rootModule, Package: ".", Hint: "kubehenge itself"},
 }
 
-var capiFlags = versionFlags("sigs.k8s.io/cluster-api/version", CAPIVersion, "1", "14")
+var capiFlags = childLDFlags + versionFlags("sigs.k8s.io/cluster-api/version", CAPIVersion, "1", "14")
 
 // versionFlags make a binary report its version. The date is fixed so that the same source gives the same bytes.
 func versionFlags(pkg, version, major, minor string) string {
