@@ -100,7 +100,7 @@ func (s *scan) parse(f *file) {
 			return
 		}
 		if err != nil {
-			line, message := SyntaxError(err)
+			line, message := syntaxError(err, bytes.Count(f.content, []byte("\n"))+1)
 			s.tell(f.path, line, "", message)
 			return
 		}
@@ -153,12 +153,16 @@ func repeatedKey(node *yaml.Node) (line int, key string) {
 
 var syntaxLine = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
 
-// SyntaxError takes the YAML parser's error apart.
-func SyntaxError(err error) (line int, message string) {
+// syntaxError takes the YAML parser's error apart. The library counts the lines of what its scanner finds from 1, and those of what its parser
+// finds, which it words so, from 0 (go.yaml.in/yaml/v3, decode.go, fail).
+func syntaxError(err error, lines int) (line int, message string) {
 	text := strings.ReplaceAll(err.Error(), "\n", " ")
 	if m := syntaxLine.FindStringSubmatch(text); m != nil {
 		line, _ = strconv.Atoi(m[1])
-		return line, "no valid YAML: " + m[2]
+		if strings.HasPrefix(m[2], "did not find expected") {
+			line++
+		}
+		return min(line, lines), "no valid YAML: " + m[2]
 	}
 	return 0, "no valid YAML: " + strings.TrimPrefix(text, "yaml: ")
 }
