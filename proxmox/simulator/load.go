@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"kubehenge.dev/proxmox/access"
 	"kubehenge.dev/proxmox/simulator/permission"
@@ -185,6 +186,9 @@ func (s *Server) loadGuests(inv *Inventory) error {
 
 // complete gives a machine of an inventory what every machine has, and makes the images that it names.
 func (s *Server) complete(g *guest) error {
+	if err := checkOptions(g.conf); err != nil {
+		return err
+	}
 	meta := g.conf["meta"]
 	s.identify(g.conf)
 	if meta != "" {
@@ -215,6 +219,23 @@ func (s *Server) complete(g *guest) error {
 		if err := s.addVolume(d.file(), g.node, size); err != nil {
 			return fmt.Errorf("%s: %w", d.option, err)
 		}
+	}
+	return nil
+}
+
+var storedOptions = sync.OnceValue(func() *schema.Schema {
+	return schema.Must(vmOptionSpec(), "meta string; parent string; snaptime int; digest string; vmstate string")
+})
+
+// checkOptions tells what of a configuration Proxmox VE would not have stored.
+func checkOptions(conf map[string]string) error {
+	values := map[string]any{}
+	for k, v := range conf {
+		values[k] = v
+	}
+	errs := storedOptions().Verify(values)
+	for _, name := range sortedKeys(errs) {
+		return fmt.Errorf("%s: %s", name, strings.TrimSpace(errs[name]))
 	}
 	return nil
 }

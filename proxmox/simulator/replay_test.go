@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -43,13 +44,15 @@ type exchange struct {
 // reply is what came back, in the form of exchange.Expect.
 type reply map[string]any
 
-// player replays exchanges over one connection after the other: the reason phrase is read from the raw status line.
+// player replays exchanges: the reason phrase is read from the raw status line.
 type player struct {
 	t      *testing.T
 	s      *Server
 	tls    *tls.Config
 	vars   map[string]any
 	logins map[string][2]string // user -> ticket and CSRF token
+	conn   net.Conn             // kept open, as browsers do
+	reader *bufio.Reader
 }
 
 const (
@@ -66,13 +69,7 @@ func newPlayer(t *testing.T, s *Server) *player {
 // send makes one HTTP request and returns status, reason and body as they came.
 func (p *player) send(method, path string, header http.Header, body []byte) (int, string, []byte) {
 	p.t.Helper()
-	address := strings.TrimPrefix(strings.TrimSuffix(p.s.URL(), "/api2/json"), "https://")
-	raw, err := net.Dial("tcp", address)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	conn := tls.Client(raw, p.tls)
-	defer func() { _ = conn.Close() }()
+	p.connect()
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s /api2/json%s HTTP/1.1\r\nHost: localhost\r\n", method, path)
 	if body != nil {
@@ -81,10 +78,34 @@ func (p *player) send(method, path string, header http.Header, body []byte) (int
 	_ = header.Write(&b)
 	b.WriteString("\r\n")
 	b.Write(body)
-	if _, err := conn.Write(b.Bytes()); err != nil {
+	if _, err := p.conn.Write(b.Bytes()); err != nil {
 		p.t.Fatal(err)
 	}
-	return readReply(p.t, bufio.NewReader(conn))
+	status, reason, data := readReply(p.t, p.reader)
+	if status >= 400 { // the server closes then
+		p.close()
+	}
+	return status, reason, data
+}
+
+func (p *player) connect() {
+	p.t.Helper()
+	if p.conn != nil {
+		return
+	}
+	raw, err := net.Dial("tcp", strings.TrimPrefix(strings.TrimSuffix(p.s.URL(), "/api2/json"), "https://"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.conn = tls.Client(raw, p.tls)
+	p.reader = bufio.NewReader(p.conn)
+}
+
+func (p *player) close() {
+	if p.conn != nil {
+		_ = p.conn.Close()
+		p.conn = nil
+	}
 }
 
 func readReply(t *testing.T, r *bufio.Reader) (int, string, []byte) {
@@ -390,13 +411,14 @@ func TestRecordings(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no recordings", err)
 	}
-	total := 0
+	var total atomic.Int64
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl"), func(t *testing.T) {
-			total += replay(t, file)
+			t.Parallel()
+			total.Add(int64(replay(t, file)))
 		})
 	}
-	t.Logf("%d exchanges", total)
+	t.Cleanup(func() { t.Logf("%d exchanges", total.Load()) })
 }
 
 func replay(t *testing.T, file string) int {
@@ -417,6 +439,7 @@ func replay(t *testing.T, file string) int {
 		}
 	}
 	p := newPlayer(t, s)
+	defer p.close()
 	n := 0
 	for _, line := range bytes.Split(data, []byte("\n")) {
 		if len(bytes.TrimSpace(line)) == 0 {

@@ -63,10 +63,10 @@ type Config struct {
 	Pools  map[string]*Pool
 	ACL    map[string]*Entry // normalised path -> entry
 
-	generation uint64
-	memo       map[memoKey]map[string]bool
-	poolOfVM   map[int]string
-	poolsOf    map[string][]string // storage -> pools
+	all      map[string]bool // what the superuser may
+	memo     map[memoKey]map[string]bool
+	poolOfVM map[int]string
+	poolsOf  map[string][]string // storage -> pools
 }
 
 type memoKey struct{ subject, path string }
@@ -84,8 +84,7 @@ func New() *Config {
 
 // Changed forgets what was computed before.
 func (c *Config) Changed() {
-	c.generation++
-	c.memo, c.poolOfVM, c.poolsOf = nil, nil, nil
+	c.all, c.memo, c.poolOfVM, c.poolsOf = nil, nil, nil, nil
 }
 
 // SplitToken cuts user@realm!token into user and token name; token is empty for a user.
@@ -97,6 +96,9 @@ func SplitToken(subject string) (user, token string) {
 // Privileges returns what subject (user@realm or user@realm!token) may do on path, each with its propagate flag. The
 // map must not be changed.
 func (c *Config) Privileges(subject, path string) map[string]bool {
+	if subject == Superuser {
+		return c.everything()
+	}
 	key := memoKey{subject, path}
 	if p, ok := c.memo[key]; ok {
 		return p
@@ -112,9 +114,6 @@ func (c *Config) Privileges(subject, path string) map[string]bool {
 func (c *Config) privileges(subject, path string) map[string]bool {
 	user, token := SplitToken(subject)
 	if token == "" {
-		if user == Superuser {
-			return c.everything()
-		}
 		return c.union(c.roles(subject, path))
 	}
 	t := c.token(user, token)
@@ -143,11 +142,13 @@ func (c *Config) token(user, token string) *Token {
 }
 
 func (c *Config) everything() map[string]bool {
-	all := map[string]bool{}
-	for p := range c.Roles["Administrator"] {
-		all[p] = true
+	if c.all == nil {
+		c.all = map[string]bool{}
+		for p := range c.Roles["Administrator"] {
+			c.all[p] = true
+		}
 	}
-	return all
+	return c.all
 }
 
 func (c *Config) union(roles Roles) map[string]bool {

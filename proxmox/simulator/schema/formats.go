@@ -197,7 +197,7 @@ var calendarWord = map[string]bool{"minutely": true, "hourly": true, "daily": tr
 
 // ParseSize reads a disk size such as 32G or 1.5T into bytes.
 func ParseSize(text string) (int64, bool) {
-	if formats["disk-size"](text) != nil {
+	if text == "" || formats["disk-size"](text) != nil {
 		return 0, false
 	}
 	shift := strings.IndexByte("KMGT", text[len(text)-1])

@@ -97,6 +97,9 @@ func split(text string) []string {
 			from = i + 1
 		}
 	}
+	if from < len(text) { // parentheses that do not match: parsing will say so
+		parts = append(parts, text[from:])
+	}
 	return parts
 }
 

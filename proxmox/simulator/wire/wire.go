@@ -146,7 +146,10 @@ func (s *Server) requests(r *bufio.Reader, w net.Conn) {
 		if strings.EqualFold(req.Header.Get("Expect"), "100-continue") {
 			_, _ = io.WriteString(w, "HTTP/1.1 100 Continue\r\n\r\n")
 		}
-		resp := s.handler(req.WithContext(s.ctx))
+		resp := Response{Status: 506, Reason: "http protocol version not supported"}
+		if req.ProtoMajor == 1 {
+			resp = s.handler(req.WithContext(s.ctx))
+		}
 		if resp.Reset {
 			return
 		}
