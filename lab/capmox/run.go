@@ -74,6 +74,7 @@ func restConfig(kubeconfig string) (*rest.Config, error) {
 		return nil, err
 	}
 	config.QPS, config.Burst = 50, 100
+	config.WarningHandler = rest.NoWarnings{} // capmox's finalizer names are warned about at each write
 	return config, nil
 }
 
