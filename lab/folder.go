@@ -54,19 +54,48 @@ func whoHas(f *os.File) string {
 	return fmt.Sprintf(" by process %d, data in %s", c.PID, c.DataDir)
 }
 
-// emptyFolder makes a folder the lab's, without what a previous run left.
-func emptyFolder(dir string) error {
+// takeFolder makes a folder this lab's until release, without what a previous run left.
+func takeFolder(dir string) (release func(), err error) {
+	if err := checkFolder(dir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data folder: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, marker), []byte(markerText), 0o600); err != nil {
+		return nil, fmt.Errorf("mark the data folder: %w", err)
+	}
+	if release, err = lockFolder(dir); err != nil {
+		return nil, err
+	}
+	if err := emptyFolder(dir); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// checkFolder refuses a folder with content that is no lab's.
+func checkFolder(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("empty the data folder: %w", err)
+		return fmt.Errorf("look into the data folder: %w", err)
 	}
 	if len(entries) > 0 {
 		if _, err := os.Stat(filepath.Join(dir, marker)); err != nil {
 			return fmt.Errorf("folder %s has content and is no lab's (it has no file %s); name another with --data", dir, marker)
 		}
 	}
+	return nil
+}
+
+// emptyFolder removes all but the marker.
+func emptyFolder(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("empty the data folder: %w", err)
+	}
 	for _, entry := range entries {
-		// The marker goes last to stay: an emptying that is interrupted can be taken up again.
 		if entry.Name() == marker {
 			continue
 		}
@@ -74,10 +103,20 @@ func emptyFolder(dir string) error {
 			return fmt.Errorf("empty the data folder: %w", err)
 		}
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make the data folder: %w", err)
+	return nil
+}
+
+// lockFolder makes a lab's folder this process's until release, so that no second lab empties it.
+func lockFolder(dir string) (release func(), err error) {
+	f, err := os.Open(filepath.Join(dir, marker))
+	if err != nil {
+		return nil, fmt.Errorf("lock the data folder: %w", err)
 	}
-	return os.WriteFile(filepath.Join(dir, marker), []byte(markerText), 0o600)
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("folder %s is a running lab's; name another with --data", dir)
+	}
+	return func() { f.Close() }, nil
 }
 
 var markerText = strings.TrimSpace(`

@@ -14,7 +14,7 @@ func TestAFolderThatIsNoLabsIsLeftAlone(t *testing.T) {
 	if err := os.WriteFile(precious, []byte("years of work"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := emptyFolder(dir); err == nil || !strings.Contains(err.Error(), "no lab's") {
+	if _, err := takeFolder(dir); err == nil || !strings.Contains(err.Error(), "no lab's") {
 		t.Errorf("error %v, want one that says that the folder is no lab's", err)
 	}
 	if _, err := os.Stat(precious); err != nil {
@@ -24,16 +24,25 @@ func TestAFolderThatIsNoLabsIsLeftAlone(t *testing.T) {
 
 func TestALabsFolderIsEmptiedAtTheNextStart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "lab")
-	if err := emptyFolder(dir); err != nil {
+	release, err := takeFolder(dir)
+	if err != nil {
 		t.Fatal(err)
 	}
 	left := filepath.Join(dir, "etcd", "data")
 	if err := os.MkdirAll(left, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := emptyFolder(dir); err != nil {
+	if _, err := takeFolder(dir); err == nil || !strings.Contains(err.Error(), "running lab") {
+		t.Errorf("error %v while the lab runs, want one that says so", err)
+	}
+	if _, err := os.Stat(left); err != nil {
+		t.Error("the folder of a running lab was emptied")
+	}
+	release()
+	if release, err = takeFolder(dir); err != nil {
 		t.Fatal(err)
 	}
+	defer release()
 	if _, err := os.Stat(left); err == nil {
 		t.Error("what the earlier run left is still there")
 	}

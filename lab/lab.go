@@ -82,10 +82,17 @@ func (l *Lab) claim(context.Context) error {
 
 // checkFree tells early when something that is no lab listens on the lab's addresses.
 func (l *Lab) checkFree() error {
+	addresses := []string{fmt.Sprintf(":%d", l.capmoxWebhook())}
+	for i := range managers {
+		addresses = append(addresses, fmt.Sprintf(":%d", l.webhook(i)), l.health(i))
+	}
 	for _, port := range []int{apiServerPort, etcdClientPort, etcdPeerPort, proxmoxPort, gitPort} {
-		listener, err := net.Listen("tcp", l.on(port))
+		addresses = append(addresses, l.on(port))
+	}
+	for _, address := range addresses {
+		listener, err := net.Listen("tcp", address)
 		if err != nil {
-			return fmt.Errorf("lab %d cannot have %s: %w; choose another with --index", l.options.Index, l.on(port), err)
+			return fmt.Errorf("lab %d cannot have its addresses: %w; choose another with --index", l.options.Index, err)
 		}
 		listener.Close()
 	}
@@ -103,9 +110,11 @@ func (l *Lab) build(ctx context.Context) error {
 }
 
 func (l *Lab) prepare(context.Context) error {
-	if err := emptyFolder(l.options.DataDir); err != nil {
+	release, err := takeFolder(l.options.DataDir)
+	if err != nil {
 		return err
 	}
+	l.onStop(release)
 	if err := l.makeFolders(); err != nil {
 		return err
 	}
