@@ -159,7 +159,6 @@ func TestProblemsOfAnOverlay(t *testing.T) {
 			"clusters/other/claim.yaml":         {"", strings.Replace(string(repository(t)[claimFile]), "version", "verison", 1)}},
 			[]string{
 				claimFile + ":9: spec.endpoint: the endpoint 10.0.40.10 of network lan is also asked for by clusters/other/claim.yaml",
-				"clusters/other/claim.yaml:5: spec.version: required",
 				"clusters/other/claim.yaml:7: spec.verison: unknown field; did you mean version?",
 				"clusters/other/claim.yaml:9: spec.endpoint: the endpoint 10.0.40.10 of network lan is also asked for by " + claimFile}},
 		"the class has problems": {map[string][2]string{"classes/kubeadm-1/class.yaml": {"maturity: Lab", "maturity: Great"}},

@@ -60,17 +60,20 @@ func (d *decoder) structure(field string, in any, out reflect.Value) {
 		return
 	}
 	known := fieldsOf(out.Type())
+	// A misspelled field is one mistake: that the right one is missing is not told as well.
+	misspelled := map[string]bool{}
 	for _, name := range sortedKeys(values) {
 		f, ok := known.byName[name]
 		switch {
 		case !ok:
 			d.tell(join(field, name), "unknown field%s", problem.DidYouMean(name, known.names))
+			misspelled[problem.Nearest(name, known.names)] = true
 		case values[name] != nil:
 			d.value(join(field, name), values[name], out.FieldByIndex(f.index))
 		}
 	}
 	for _, name := range known.names {
-		if known.byName[name].required && values[name] == nil {
+		if known.byName[name].required && values[name] == nil && !misspelled[name] {
 			d.tell(join(field, name), "required")
 		}
 	}
