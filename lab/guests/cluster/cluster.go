@@ -32,6 +32,7 @@ type Cluster struct {
 
 	mu     sync.Mutex
 	nodes  map[string]*member // machines that joined and still exist
+	gone   map[*member]bool   // machines that do not, while their nodes still count as ready
 	server *http.Server       // nil while the endpoint is silent
 	closed bool
 }

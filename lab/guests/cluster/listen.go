@@ -58,6 +58,9 @@ func (c *Cluster) close() {
 	for _, m := range c.nodes {
 		m.cancelGrace()
 	}
+	for m := range c.gone {
+		m.cancelGrace()
+	}
 	c.mu.Unlock()
 	c.silence()
 }

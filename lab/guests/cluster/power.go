@@ -62,6 +62,9 @@ func (c *Cluster) Destroyed(ctx context.Context, name string) error {
 		return err
 	}
 	c.mu.Lock()
+	if m := c.nodes[name]; m != nil && m.grace != nil {
+		c.gone[m] = true
+	}
 	delete(c.nodes, name)
 	last := true
 	for _, m := range c.nodes {
@@ -78,10 +81,13 @@ func (c *Cluster) Destroyed(ctx context.Context, name string) error {
 	return c.electLeader(ctx)
 }
 
-// graceEnded is the node controller's verdict on a machine that has not come back.
+// graceEnded is the node controller's verdict on a machine that has not come back, nor another of its name.
 func (c *Cluster) graceEnded(m *member) {
 	c.mu.Lock()
-	back := m.running
+	delete(c.gone, m)
+	m.grace = nil
+	current := c.nodes[m.node.Name]
+	back := current != nil && current.running
 	c.mu.Unlock()
 	if !back {
 		c.setReady(context.Background(), m.node.Name, false) //nolint:errcheck // the cluster has gone, so nobody sees it

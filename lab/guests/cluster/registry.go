@@ -135,7 +135,10 @@ func (r *Registry) reserve(s Spec) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{registry: r, spec: s, host: host, group: fmt.Sprintf("%s#%d", s.Endpoint, r.serial), nodes: map[string]*member{}}
+	c := &Cluster{
+		registry: r, spec: s, host: host, group: fmt.Sprintf("%s#%d", s.Endpoint, r.serial),
+		nodes: map[string]*member{}, gone: map[*member]bool{},
+	}
 	r.manager.AddResourceGroup(c.group)
 	r.clusters[s.Endpoint] = c
 	return c, nil
