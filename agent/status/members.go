@@ -81,6 +81,9 @@ func newRoster(in *Input) *roster {
 	}
 	for _, machine := range in.Machines {
 		m := newMember(machine, vms[machine.Spec.InfrastructureRef.Name], version)
+		if m.pool != "" && m.waits == waitsForBootstrapData && !initialized(in) {
+			m.waits = waitsForControlPlane
+		}
 		p := r.pool(m.pool)
 		p.members = append(p.members, m)
 	}
@@ -90,6 +93,14 @@ func newRoster(in *Input) *roster {
 		})
 	}
 	return r
+}
+
+// initialized is true once workers can join.
+func initialized(in *Input) bool {
+	if in.Cluster == nil || in.Cluster.Status.Initialization.ControlPlaneInitialized == nil {
+		return false
+	}
+	return *in.Cluster.Status.Initialization.ControlPlaneInitialized
 }
 
 func wantedPools(spec v1alpha1.ClusterClaimSpec) []*pool {

@@ -52,6 +52,8 @@ var sentences = map[string]struct {
 	"0 of 2 worker VMs cloned; shop-workers-a waits for the control plane since 12:03": {together(
 		machine("shop-cp-a", "", ready), machine("shop-cp-b", "", ready), machine("shop-cp-c", "", ready),
 		machine("shop-workers-a", "workers", vmIs("WaitingForBootstrapData", ""))), v1alpha1.PhaseProvisioning},
+	"1 of 3 control-plane VMs cloned; shop-cp-b waits for its bootstrap data since 12:03": {together(
+		machine("shop-cp-a", "", ready), machine("shop-cp-b", "", vmIs("WaitingForBootstrapData", ""))), v1alpha1.PhaseProvisioning},
 	"1 of 2 worker nodes ready; shop-workers-b waits for its node to be ready since 12:03": {together(fiveReady,
 		func(in *Input) {
 			in.Machines, in.VMs = in.Machines[:4], in.VMs[:4]

@@ -25,6 +25,12 @@ const (
 // (cluster-api-provider-proxmox, api/v1alpha2/conditions_consts.go).
 const vmProvisioned = "VirtualMachineProvisioned"
 
+// waitsForBootstrapData is told as a wait for the control plane, where that is what the data waits for.
+const (
+	waitsForBootstrapData = "waits for its bootstrap data"
+	waitsForControlPlane  = "waits for the control plane"
+)
+
 // progress is a reason of capmox's state machine in our words.
 type progress struct {
 	stage stage
@@ -35,7 +41,7 @@ var progressOf = map[string]progress{
 	"":                                     {stageAsked, "waits for its VM to be cloned"},
 	"WaitingForClusterInfrastructure":      {stageAsked, "waits for its network"},
 	"WaitingForClusterInfrastructureReady": {stageAsked, "waits for its network"},
-	"WaitingForBootstrapData":              {stageAsked, "waits for the control plane"},
+	"WaitingForBootstrapData":              {stageAsked, waitsForBootstrapData},
 	"Cloning":                              {stageCloning, "is being cloned"},
 	"WaitingForDiskReconciliation":         {stageCloned, "waits for its disk"},
 	"WaitingForStaticIPAllocation":         {stageCloned, "waits for its address"},

@@ -53,6 +53,8 @@ type Desired struct {
 	Problems []v1alpha1.OverlayProblem
 	// Prune are the vanished claims whose clusters this commit deletes.
 	Prune map[types.NamespacedName]bool
+	// Note says why the Fleet's pruning was held back at this commit; empty when it was not.
+	Note string
 }
 
 // Store holds the desired state in force. Safe for concurrent use.
@@ -82,9 +84,7 @@ func newDesired(prev *Desired, r *render.Rendering, commit, signedBy string, liv
 			d.Problems = append(d.Problems, overlayProblems(o)...)
 		}
 	}
-	if !nameless {
-		d.Prune = pruned(d, live)
-	}
+	d.Prune, d.Note = prunable(d, live, nameless)
 	return d
 }
 

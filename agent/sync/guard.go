@@ -82,12 +82,13 @@ func (c *candidate) kept() string {
 	return fmt.Sprintf("; nothing is changed, and the %d clusters stay as the last good commit has them", c.held)
 }
 
-// pruned are the claims that vanished with this commit and whose clusters the Fleet lets go with them: none where
-// it keeps them, and none where more vanished than it lets one commit delete. Claims that vanished earlier and
-// were kept then stay kept; claims whose pruning has begun are in the list again after a restart.
-func pruned(d *Desired, live liveClaims) map[types.NamespacedName]bool {
+// prunable are the claims that vanished with this commit and whose clusters the Fleet lets go with them: none where
+// it keeps them, none where more vanished than it lets one commit delete, and none while an overlay is too broken to
+// tell whose it is, since it may be one of them. The note says which of these held pruning back. Claims that
+// vanished earlier and were kept then stay kept; those whose pruning has begun say so themselves.
+func prunable(d *Desired, live liveClaims, nameless bool) (map[types.NamespacedName]bool, string) {
 	if d.Fleet.Spec.Deletion.Mode != v1alpha1.DeletionPrune {
-		return nil
+		return nil, ""
 	}
 	out := map[types.NamespacedName]bool{}
 	for key, c := range live {
@@ -95,10 +96,14 @@ func pruned(d *Desired, live liveClaims) map[types.NamespacedName]bool {
 			out[key] = true
 		}
 	}
-	if len(out) > int(max(1, d.Fleet.Spec.Deletion.MaxPerCommit)) {
-		return nil
+	most := int(max(1, d.Fleet.Spec.Deletion.MaxPerCommit))
+	switch {
+	case len(out) > 0 && nameless:
+		return nil, fmt.Sprintf("Commit %s leaves out %d clusters, which are kept: an overlay is too broken to tell whose it is", short(d.Commit), len(out))
+	case len(out) > most:
+		return nil, fmt.Sprintf("Commit %s leaves out %d clusters, more than the %d that one commit may delete: they are kept", short(d.Commit), len(out), most)
 	}
-	return out
+	return out, ""
 }
 
 // presence is how a live claim without an overlay stands to Git.

@@ -208,6 +208,9 @@ func (i *Intake) sourceStatus(was v1alpha1.SourceStatus) v1alpha1.SourceStatus {
 		}
 	}
 	since := i.state.Since
+	if d := i.Store.Get(); d != nil && d.Note != "" && d.Commit == i.state.Tip {
+		s.Message = d.Note
+	}
 	if i.refused.message != "" && !i.state.Reason.Refused() {
 		s.Tip, s.Message, since = i.refused.commit, i.refused.message, i.refused.since
 	}

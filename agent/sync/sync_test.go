@@ -286,6 +286,7 @@ func TestPruneDeletesNoMoreThanTheFleetLetsACommitDelete(t *testing.T) {
 				t.Errorf("gone is %v, want %v", gone, tc.gone)
 			}
 			if !tc.gone {
+				wantContains(t, w.liveFleet().Status.Source.Message, "leaves out 2 clusters, more than the 1 that one commit may delete: they are kept")
 				wantContains(t, w.claim(shop).Status.Message, "Not in Git since")
 				w.restart()
 				w.wantPhase(shop, v1alpha1.PhaseRunning)
@@ -293,6 +294,21 @@ func TestPruneDeletesNoMoreThanTheFleetLetsACommitDelete(t *testing.T) {
 			w.wantPhase(lost, v1alpha1.PhaseRunning)
 		})
 	}
+}
+
+func TestNothingIsPrunedWhileAnOverlayIsTooBrokenToTellWhoseItIs(t *testing.T) {
+	w := newWorld(t)
+	w.replace("clusters/fleet.yaml", "mode: Keep", "mode: Prune")
+	w.shop()
+	w.overlay("clusters/team-b/cart", cart, "10.0.40.11")
+	w.push()
+	w.settle()
+	w.remove("clusters/team-a/shop")
+	w.files["clusters/moved/kustomization.yaml"] = []byte("namespace: [")
+	w.push()
+	w.settle()
+	wantContains(t, w.wantPhase(shop, v1alpha1.PhaseRunning).Status.Message, "Not in Git since")
+	wantContains(t, w.liveFleet().Status.Source.Message, "an overlay is too broken to tell whose it is")
 }
 
 func TestWhatSomebodyChangesIsPutBackAndTold(t *testing.T) {
