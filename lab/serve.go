@@ -39,7 +39,8 @@ func (l *Lab) describe(out io.Writer) {
 	repository := url.URL{Scheme: "https", User: url.UserPassword(gitUser, l.gitPassword), Host: l.Git(), Path: repositoryName}
 	fmt.Fprintln(out)
 	for _, line := range [][2]string{
-		{"repository", "git -c http.sslCAInfo=" + l.GitCA() + " clone " + repository.String()},
+		// The setting stays with the clone, for pushes; the variable is for those who have it set otherwise.
+		{"repository", fmt.Sprintf("GIT_SSL_CAINFO=%[1]s git clone -c http.sslCAInfo=%[1]s %[2]s", l.GitCA(), &repository)},
 		{"management cluster", "kubectl --kubeconfig " + l.Kubeconfig + " get clusterclaims -A"},
 		{"Proxmox VE", fmt.Sprintf("%s  sign in as %s with %s", l.Proxmox.PageURL(), proxmoxUser, proxmoxSecret)},
 		{"data and logs", l.path()},
