@@ -45,7 +45,8 @@ func (c *Cluster) Stopped(ctx context.Context, name string) error {
 		return nil
 	}
 	m.running = false
-	m.grace = c.registry.clock.AfterFunc(c.registry.grace, func() { c.graceEnded(m) })
+	// In a goroutine, as a test's clock calls with its own lock held.
+	m.grace = c.registry.clock.AfterFunc(c.registry.grace, func() { go c.graceEnded(m) })
 	silent := !c.controlPlaneRuns()
 	c.mu.Unlock()
 	if silent {
