@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -29,6 +31,13 @@ import (
 const (
 	queriesPerSecond = 200
 	queryBurst       = 400
+)
+
+// An API server that is slow for a while does not make the leader give up; one that was killed is replaced within
+// leaseDuration, and one that was stopped at once.
+const (
+	leaseDuration = 30 * time.Second
+	renewDeadline = 20 * time.Second
 )
 
 // Run runs the agent until the context ends; log lines go to out.
@@ -96,6 +105,8 @@ func newManager(o Options, logger logr.Logger) (ctrl.Manager, error) {
 		LeaderElectionID:              "kubehenge-agent",
 		LeaderElectionNamespace:       v1alpha1.SystemNamespace,
 		LeaderElectionReleaseOnCancel: true,
+		LeaseDuration:                 ptr.To(leaseDuration),
+		RenewDeadline:                 ptr.To(renewDeadline),
 		Metrics:                       metricsserver.Options{BindAddress: orNone(o.MetricsListen)},
 		HealthProbeBindAddress:        orNone(o.HealthListen),
 		PprofBindAddress:              "0",
