@@ -3,11 +3,13 @@ package render_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"syscall"
 	"testing"
 	"time"
 
 	"kubehenge.dev/render"
+	"kubehenge.dev/render/sample"
 )
 
 // fleetOf is a repository with n overlays of the common form, in namespaces of 100 clusters.
@@ -15,51 +17,9 @@ func fleetOf(t testing.TB, n int) map[string][]byte {
 	files := repository(t)
 	delete(files, "clusters/examples/hello/kustomization.yaml")
 	delete(files, "clusters/examples/hello/claim.yaml")
-	files["clusters/fleet.yaml"] = []byte(`apiVersion: kubehenge.dev/v1alpha1
-kind: Fleet
-metadata:
-  name: fleet
-spec:
-  proxmox:
-    workloadPool: kubehenge
-    templatePool: kubehenge-templates
-    nodes: [pve1, pve2, pve3]
-    storages: [shared]
-    vmIDs: {start: 20000, end: 2999999}
-  networks:
-  - {name: lan, bridge: vmbr0, subnet: 10.0.0.0/9, gateway: 10.0.0.1, dns: [10.0.0.1], endpoints: [10.0.1.0-10.0.255.255], nodes: [10.1.0.0-10.100.255.255]}
-  sizes:
-  - {name: small, cpu: 2, memory: 4Gi, disk: 20Gi}
-  - {name: medium, cpu: 4, memory: 8Gi, disk: 40Gi}
-`)
-	for i := range n {
-		folder := fmt.Sprintf("clusters/team-%d/shop-%d", i/100, i)
-		files[folder+"/kustomization.yaml"] = []byte(fmt.Sprintf(`apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-namespace: team-%d
-resources:
-- claim.yaml
-`, i/100))
-		files[folder+"/claim.yaml"] = claim(i, 2)
-	}
+	files[render.FleetFile] = []byte(sample.Fleet)
+	maps.Copy(files, sample.Overlays(n))
 	return files
-}
-
-func claim(i, workers int) []byte {
-	return []byte(fmt.Sprintf(`apiVersion: kubehenge.dev/v1alpha1
-kind: ClusterClaim
-metadata:
-  name: shop-%d
-spec:
-  class: kubeadm-1
-  version: v1.36.3
-  network: lan
-  endpoint: 10.0.%d.%d
-  podCIDR: 10.244.0.0/16
-  serviceCIDR: 172.20.0.0/16
-  controlPlane: {replicas: 3, size: small}
-  workers: {replicas: %d, size: medium}
-`, i, 1+i/256, i%256, workers))
 }
 
 func noProblems(t testing.TB, r *render.Rendering, overlays int) {
@@ -103,7 +63,7 @@ func BenchmarkOneChanged(b *testing.B) {
 			for b.Loop() {
 				i++
 				at := i * 37 % n
-				tree = tree.With(fmt.Sprintf("clusters/team-%d/shop-%d/claim.yaml", at/100, at), claim(at, 3+i%5))
+				tree = tree.With(sample.ClaimFile(at), sample.Claim(at, 3+i%5))
 				r, err := renderer.Render(context.Background(), tree)
 				if err != nil {
 					b.Fatal(err)

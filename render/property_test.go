@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubehenge.dev/render"
+	"kubehenge.dev/render/sample"
 )
 
 // variety is a repository with every kind of overlay: simple, of a base, with a component, with patches, broken, in conflict.
@@ -17,7 +18,7 @@ func variety(t testing.TB) map[string][]byte {
 	files := fleetOf(t, 12)
 	put := func(name, content string) { files[name] = []byte(content) }
 	put("clusters/_base/kustomization.yaml", "resources: [claim.yaml]\n")
-	put("clusters/_base/claim.yaml", strings.ReplaceAll(string(claim(0, 1)), "10.0.1.0", "10.0.9.0"))
+	put("clusters/_base/claim.yaml", strings.ReplaceAll(string(sample.Claim(0, 1)), "10.0.1.0", "10.0.9.0"))
 	put("clusters/_config/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [map.yaml]\n")
 	put("clusters/_config/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {a: b}\n")
 	for i := range 6 {
@@ -30,7 +31,7 @@ func variety(t testing.TB) map[string][]byte {
 	}
 	put("clusters/broken/a/kustomization.yaml", "resources: [nothing.yaml]\n")
 	put("clusters/broken/b/kustomization.yaml", "namespace: b\nresources: [claim.yaml]\n")
-	put("clusters/broken/b/claim.yaml", strings.Replace(string(claim(200, 1)), "version", "vresion", 1))
+	put("clusters/broken/b/claim.yaml", strings.Replace(string(sample.Claim(200, 1)), "version", "vresion", 1))
 	put("clusters/broken/c/claim.yaml", "a: b\n")
 	return files
 }
@@ -75,14 +76,14 @@ func commit(t testing.TB, r *rand.Rand, tree *render.MemoryTree) *render.MemoryT
 	read := func(name string) string {
 		content, err := tree.ReadFile(name)
 		if err != nil {
-			return string(claim(r.IntN(300), 1))
+			return string(sample.Claim(r.IntN(300), 1))
 		}
 		return string(content)
 	}
 	simple := fmt.Sprintf("clusters/team-0/shop-%d", r.IntN(14))
 	based := fmt.Sprintf("clusters/based/c%d", r.IntN(7))
 	steps := []func() *render.MemoryTree{
-		func() *render.MemoryTree { return tree.With(simple+"/claim.yaml", claim(r.IntN(14), r.IntN(5))) },
+		func() *render.MemoryTree { return tree.With(simple+"/claim.yaml", sample.Claim(r.IntN(14), r.IntN(5))) },
 		func() *render.MemoryTree { return tree.With(simple+"/claim.yaml", nil) },
 		func() *render.MemoryTree { return tree.With(simple+"/README.md", []byte(fmt.Sprint(r.IntN(9)))) },
 		func() *render.MemoryTree {
@@ -92,7 +93,7 @@ func commit(t testing.TB, r *rand.Rand, tree *render.MemoryTree) *render.MemoryT
 		func() *render.MemoryTree {
 			return tree.With("clusters/_base/claim.yaml", []byte(strings.Replace(read("clusters/_base/claim.yaml"), "replicas: ", "replicas: 1", 1)))
 		},
-		func() *render.MemoryTree { return tree.With("clusters/_base/claim.yaml", claim(250, r.IntN(3))) },
+		func() *render.MemoryTree { return tree.With("clusters/_base/claim.yaml", sample.Claim(250, r.IntN(3))) },
 		func() *render.MemoryTree { return tree.With("clusters/_config/map.yaml", nil) },
 		func() *render.MemoryTree {
 			return tree.With("clusters/_config/map.yaml", []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"))
@@ -101,7 +102,9 @@ func commit(t testing.TB, r *rand.Rand, tree *render.MemoryTree) *render.MemoryT
 		func() *render.MemoryTree {
 			return tree.With(based+"/kustomization.yaml", []byte(fmt.Sprintf("namespace: based-%d\nresources: [../../_base]\n", r.IntN(7))))
 		},
-		func() *render.MemoryTree { return tree.With("clusters/broken/a/nothing.yaml", claim(r.IntN(20), 1)) },
+		func() *render.MemoryTree {
+			return tree.With("clusters/broken/a/nothing.yaml", sample.Claim(r.IntN(20), 1))
+		},
 		func() *render.MemoryTree {
 			return tree.With("clusters/fleet.yaml", []byte(strings.Replace(read("clusters/fleet.yaml"), "cpu: 2", fmt.Sprintf("cpu: %d", 2+r.IntN(3)), 1)))
 		},
@@ -151,7 +154,7 @@ func TestUnchangedOverlaysStayTheSamePointer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := renderer.Render(context.Background(), tree.With("clusters/team-0/shop-1/claim.yaml", claim(1, 7)))
+	second, err := renderer.Render(context.Background(), tree.With("clusters/team-0/shop-1/claim.yaml", sample.Claim(1, 7)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -240,7 +240,12 @@ func (s *scan) entry(t *target, field, entry string) (f *file, folder string, er
 		return nil, "", nil
 	}
 	if path.Ext(name) == "" || name == "." || strings.HasSuffix(name, "..") {
-		if isFolder, err := s.isFolder(name); err != nil || isFolder {
+		isFolder, err := s.isFolder(name)
+		if link := (*RefusedError)(nil); errors.As(err, &link) {
+			s.tellField(t, field, link.Reason)
+			return nil, "", nil
+		}
+		if err != nil || isFolder {
 			return nil, name, err
 		}
 	}
@@ -250,15 +255,13 @@ func (s *scan) entry(t *target, field, entry string) (f *file, folder string, er
 	return nil, "", nil
 }
 
+// isFolder tells whether there is a folder. A link on the way is a *RefusedError.
 func (s *scan) isFolder(name string) (bool, error) {
 	_, err := s.tree.ReadDir(name)
-	switch {
-	case err == nil:
-		return true, nil
-	case errors.Is(err, fs.ErrNotExist), Refused(err):
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
 		return false, nil
 	}
-	return false, err
+	return err == nil, err
 }
 
 // own reads a file that must lie in the kustomization's own folder, as kustomize demands.
