@@ -73,15 +73,18 @@ func (c *call) may(path, privileges string) bool {
 	return c.s.acl.HasAny(c.subject(), path, strings.Split(privileges, "|")...)
 }
 
-// expand fills parameters into a path.
+// expand fills parameters into a path. What they hold is not expanded again.
 func (c *call) expand(path string) string {
+	var b strings.Builder
 	for {
-		from := strings.IndexByte(path, '{')
-		if from < 0 {
-			return path
+		before, rest, found := strings.Cut(path, "{")
+		b.WriteString(before)
+		if !found {
+			return b.String()
 		}
-		to := strings.IndexByte(path, '}')
-		path = path[:from] + c.placeholder(path[from+1:to]) + path[to+1:]
+		name, after, _ := strings.Cut(rest, "}")
+		b.WriteString(c.placeholder(name))
+		path = after
 	}
 }
 
