@@ -23,8 +23,7 @@ test-fast: ## Without a lab, for daily work
 	$(GO) test -skip '^TestMainLoop$$' ./...
 
 bench: build ## Measured figures beside their targets
-	bin/kubehenge lab build
-	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m ./...
+	bin/kubehenge lab bench
 
 generate: ## CRDs and deep copies from api/v1alpha1
 	$(GO) tool -modfile=api/controller-gen.mod controller-gen object crd paths=./api/v1alpha1 output:crd:dir=api/crds

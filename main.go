@@ -15,6 +15,7 @@ import (
 	"kubehenge.dev/agent"
 	"kubehenge.dev/bootstrap"
 	"kubehenge.dev/lab"
+	"kubehenge.dev/lab/bench"
 	"kubehenge.dev/render"
 )
 
@@ -35,6 +36,8 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(bootstrap.Command(), render.Command(), render.CheckCommand(), agent.Command(), lab.Command())
+	onLab := lab.Command()
+	onLab.AddCommand(bench.Command()) // it uses the lab, so that the lab cannot have it
+	root.AddCommand(bootstrap.Command(), render.Command(), render.CheckCommand(), agent.Command(), onLab)
 	return root
 }

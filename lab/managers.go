@@ -90,6 +90,11 @@ func (l *Lab) manifests() ([]install.Manifest, error) {
 		}
 		out = append(out, manifest)
 	}
+	if l.options.WithoutClusterAPI {
+		for i := range out {
+			out[i] = out[i].WithoutAdmission()
+		}
+	}
 	return out, nil
 }
 

@@ -13,10 +13,13 @@ func (l *Lab) steps() []progress.Step {
 		{Name: "start the simulated Proxmox VE", Do: l.startProxmox},
 		{Name: "start etcd and kube-apiserver", Do: l.startAPIServer},
 		{Name: "install kinds and webhooks, start kube-controller-manager", Do: l.install},
-		{Name: "start Cluster API", Do: l.startManagers},
-		{Name: "start the provider for Proxmox VE", Do: l.startCapmox},
-		{Name: "serve the repository", Do: l.startGit},
 	}
+	if !l.options.WithoutClusterAPI {
+		steps = append(steps,
+			progress.Step{Name: "start Cluster API", Do: l.startManagers},
+			progress.Step{Name: "start the provider for Proxmox VE", Do: l.startCapmox})
+	}
+	steps = append(steps, progress.Step{Name: "serve the repository", Do: l.startGit})
 	if !l.options.WithoutAgent {
 		steps = append(steps, progress.Step{Name: "start the agent", Do: l.startAgent})
 	}

@@ -40,10 +40,18 @@ func Parse(name string, data []byte) (Manifest, error) {
 var inPods = map[string]bool{"Deployment": true, "Service": true, "Certificate": true, "Issuer": true}
 
 // OutOfPods returns the manifest without what only makes sense in Pods.
-func (m Manifest) OutOfPods() Manifest {
+func (m Manifest) OutOfPods() Manifest { return m.without(inPods) }
+
+// admission are the kinds that call a provider before an object is accepted.
+var admission = map[string]bool{"ValidatingWebhookConfiguration": true, "MutatingWebhookConfiguration": true}
+
+// WithoutAdmission returns the manifest without admission webhooks, for a lab in which nobody answers them.
+func (m Manifest) WithoutAdmission() Manifest { return m.without(admission) }
+
+func (m Manifest) without(kinds map[string]bool) Manifest {
 	out := Manifest{Name: m.Name}
 	for _, u := range m.Objects {
-		if !inPods[u.GetKind()] {
+		if !kinds[u.GetKind()] {
 			out.Objects = append(out.Objects, u)
 		}
 	}

@@ -71,6 +71,21 @@ func TestWhatNeedsPodsIsLeftOut(t *testing.T) {
 	}
 }
 
+func TestWithoutAdmissionNobodyIsAskedAboutObjects(t *testing.T) {
+	m, err := install.Parse("provider", []byte(provider))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []string
+	for _, u := range m.WithoutAdmission().Objects {
+		kept = append(kept, u.GetKind())
+	}
+	want := []string{"ServiceAccount", "Deployment", "CustomResourceDefinition", "CustomResourceDefinition"}
+	if diff := cmp.Diff(want, kept); diff != "" {
+		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+}
+
 func TestWebhooksAreCalledOnLoopbackWithTheLabsCA(t *testing.T) {
 	objects := rewired(t)
 	here := func(path string) map[string]any {

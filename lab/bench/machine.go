@@ -1,0 +1,92 @@
+package bench
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Machine is where figures were measured. A load before the start that is not near zero spoils them.
+type Machine struct {
+	Processors int    `json:"processors"`
+	Load       string `json:"loadBefore"`
+}
+
+// String is one line for people.
+func (m Machine) String() string {
+	return fmt.Sprintf("Measured on %d processors; load average before the start: %s.", m.Processors, m.Load)
+}
+
+func thisMachine() Machine {
+	m := Machine{Processors: runtime.NumCPU(), Load: "unknown"}
+	if data, err := os.ReadFile("/proc/loadavg"); err == nil {
+		m.Load, _, _ = strings.Cut(string(data), " ")
+	}
+	return m
+}
+
+// stopwatch measures wall and processor time of this process, garbage collection included.
+type stopwatch struct {
+	wall time.Time
+	cpu  time.Duration
+}
+
+// lap is a measured stretch of time.
+type lap struct{ wall, cpu time.Duration }
+
+func startWatch() (stopwatch, error) {
+	runtime.GC() // what was done before must not be collected at the expense of what is measured
+	cpu, err := processorTime()
+	return stopwatch{wall: time.Now(), cpu: cpu}, err
+}
+
+func (s stopwatch) lap() (lap, error) {
+	wall := time.Since(s.wall)
+	cpu, err := processorTime()
+	return lap{wall: wall, cpu: cpu - s.cpu}, err
+}
+
+func processorTime() (time.Duration, error) {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0, fmt.Errorf("read this process's processor time: %w", err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), nil
+}
+
+// memory is a process's memory in megabytes: what it holds now, and the most that it held.
+type memory struct{ resident, peak float64 }
+
+func memoryOf(pid int) (memory, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return memory{}, fmt.Errorf("read the memory of process %d: %w", pid, err)
+	}
+	return parseMemory(string(data))
+}
+
+// parseMemory reads VmRSS and VmHWM of proc_pid_status(5), which are in units of 1,024 bytes.
+func parseMemory(status string) (memory, error) {
+	var m memory
+	for line := range strings.Lines(status) {
+		for name, into := range map[string]*float64{"VmRSS:": &m.resident, "VmHWM:": &m.peak} {
+			fields := strings.Fields(line)
+			if len(fields) != 3 || fields[0] != name {
+				continue
+			}
+			kib, err := strconv.ParseFloat(fields[1], 64)
+			if err != nil {
+				return memory{}, fmt.Errorf("read %s %w", name, err)
+			}
+			*into = kib * 1024 / 1e6
+		}
+	}
+	if m.resident == 0 || m.peak == 0 {
+		return memory{}, fmt.Errorf("the process's status names no VmRSS and VmHWM")
+	}
+	return m, nil
+}
