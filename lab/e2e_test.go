@@ -8,6 +8,7 @@ import (
 // by the real Cluster API. The scenarios share one lab and go on from where the one before ended; after each of
 // them an audit compares Proxmox VE and the management cluster with what Git asks for.
 func TestMainLoop(t *testing.T) {
+	t.Parallel()
 	w := startWorld(t)
 	for _, s := range []struct {
 		name string
