@@ -32,10 +32,14 @@ func (a Addresses) Services() string { return a.ip(0, 1) }
 
 func (a Addresses) on(port int) string { return net.JoinHostPort(a.Services(), strconv.Itoa(port)) }
 
-// APIServer, Git and Proxmox are where these are, as host:port.
+// APIServer is where the management cluster is, as host:port.
 func (a Addresses) APIServer() string { return a.on(apiServerPort) }
-func (a Addresses) Git() string       { return a.on(gitPort) }
-func (a Addresses) Proxmox() string   { return a.on(proxmoxPort) }
+
+// Git is where the repository is served, as host:port.
+func (a Addresses) Git() string { return a.on(gitPort) }
+
+// Proxmox is where the simulated Proxmox VE is, as host:port.
+func (a Addresses) Proxmox() string { return a.on(proxmoxPort) }
 
 // health is where the i-th controller manager says that it is well.
 func (a Addresses) health(i int) string { return a.on(firstHealth + i) }
@@ -46,8 +50,14 @@ func (a Addresses) webhook(i int) int { return 20000 + a.index*webhookPorts + i 
 // Endpoint is the i-th address for control-plane endpoints of the network lan, from 0.
 func (a Addresses) Endpoint(i int) string { return a.ip(40, 10+i) }
 
-// Subnet, Gateway, Endpoints and Nodes describe the network lan as the Fleet does.
-func (a Addresses) Subnet() string    { return a.ip(40, 0) + "/22" }
-func (a Addresses) Gateway() string   { return a.ip(40, 1) }
+// Subnet is the range of the network lan.
+func (a Addresses) Subnet() string { return a.ip(40, 0) + "/22" }
+
+// Gateway is the gateway of the network lan, which nobody is.
+func (a Addresses) Gateway() string { return a.ip(40, 1) }
+
+// Endpoints are the addresses of control planes in the network lan, as the Fleet writes them.
 func (a Addresses) Endpoints() string { return a.ip(40, 10) + "-" + a.ip(40, 250) }
-func (a Addresses) Nodes() string     { return a.ip(41, 1) + "-" + a.ip(43, 250) }
+
+// Nodes are the addresses of nodes in the network lan, as the Fleet writes them.
+func (a Addresses) Nodes() string { return a.ip(41, 1) + "-" + a.ip(43, 250) }

@@ -105,19 +105,25 @@ func (f *Folder) ServiceAccountKubeconfig(name, namespace, account string) (stri
 		"system:serviceaccounts", "system:serviceaccounts:"+namespace)
 }
 
-// CA is the CA's certificate in PEM, CAFile its path.
-func (f *Folder) CA() []byte     { return f.ca.PEM() }
+// CA is the CA's certificate in PEM.
+func (f *Folder) CA() []byte { return f.ca.PEM() }
+
+// CAFile is the path of the CA's certificate.
 func (f *Folder) CAFile() string { return f.path(caFile) }
 
-// Cert and Key are the paths of a server's certificate and key.
+// Cert is the path of a server's certificate.
 func (f *Folder) Cert(name string) string { return f.path(name + ".crt") }
-func (f *Folder) Key(name string) string  { return f.path(name + ".key") }
+
+// Key is the path of a server's key.
+func (f *Folder) Key(name string) string { return f.path(name + ".key") }
 
 // Webhooks is the folder with the webhooks' serving certificate, as tls.crt and tls.key.
 func (f *Folder) Webhooks() string { return f.path(webhooks) }
 
-// ServiceAccountKey signs ServiceAccounts' tokens, ServiceAccountPub checks them; both are paths.
+// ServiceAccountKey is the path of the key that signs ServiceAccounts' tokens.
 func (f *Folder) ServiceAccountKey() string { return f.path(saKey) }
+
+// ServiceAccountPub is the path of the key that checks them.
 func (f *Folder) ServiceAccountPub() string { return f.path(saPub) }
 
 func (f *Folder) issue(name string, leaf Leaf) error {
