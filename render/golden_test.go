@@ -63,20 +63,28 @@ func TestGolden(t *testing.T) {
 	}
 	for _, file := range cases {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			files := repository(t)
-			for name, content := range parts(string(text)) {
-				files[name] = []byte(content)
-				if content == "" {
-					delete(files, name)
-				}
-			}
+			files := caseFiles(t, file)
 			golden(t, strings.TrimSuffix(filepath.Base(file), ".txt")+".golden.yaml", written(t, rendered(t, render.Memory(files))))
 		})
 	}
+}
+
+func wholeExample(t *testing.T) map[string][]byte { return caseFiles(t, "testdata/whole.txt") }
+
+func caseFiles(t *testing.T, file string) map[string][]byte {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := repository(t)
+	for name, content := range parts(string(text)) {
+		files[name] = []byte(content)
+		if content == "" {
+			delete(files, name)
+		}
+	}
+	return files
 }
 
 // parts splits "-- path --" sections.
