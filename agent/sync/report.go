@@ -60,7 +60,7 @@ func (r *Reconciler) statusOf(ctx context.Context, s *scope) (v1alpha1.ClusterCl
 		Allocation: s.allocation, Inventory: s.inventory,
 		Cluster: s.cluster, ControlPlane: seen.controlPlane, Machines: seen.machines, VMs: seen.vms, Now: r.Clock.Now(),
 	}
-	if s.applied {
+	if s.applied || s.wanted.tombstone() { // the claim with the tombstone is applied before anything is deleted
 		in.Revision = s.revision
 	}
 	return status.Compute(in), nil

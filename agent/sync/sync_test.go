@@ -124,7 +124,7 @@ func TestATombstoneDeletesTheClusterAndItsFolderMayGo(t *testing.T) {
 	w.push()
 	w.settle()
 	w.shop("state: Deleted")
-	w.push()
+	tombstone := w.push()
 	if err := w.once(); err != nil {
 		t.Fatal(err)
 	}
@@ -132,6 +132,9 @@ func TestATombstoneDeletesTheClusterAndItsFolderMayGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := w.wantPhase(shop, v1alpha1.PhaseDeleting)
+	if c.Status.ObservedRevision != tombstone {
+		t.Errorf("observed revision is %s, want the tombstone's %s", c.Status.ObservedRevision, tombstone)
+	}
 	if c.Status.Message != "Deleting: 2 VMs left" {
 		t.Errorf("message: %s", c.Status.Message)
 	}
