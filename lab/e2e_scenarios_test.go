@@ -150,9 +150,12 @@ func (w *world) moment(t *testing.T, namespace, name, moment string) string {
 
 func (w *world) kill(t *testing.T, child string) {
 	t.Helper()
-	if err := w.lab.Processes.Kill(child); err != nil {
-		t.Fatalf("kill %s: %v", child, err)
-	}
+	until(t, 30*time.Second, child+" is killed", func() string {
+		if err := w.lab.Processes.Kill(child); err != nil {
+			return err.Error() // not started again yet
+		}
+		return ""
+	})
 }
 
 func clustersShareNoAddress(t *testing.T, w *world) {
