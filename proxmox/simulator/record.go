@@ -8,7 +8,7 @@ import (
 )
 
 // keptCalls is how many calls are remembered; older ones are forgotten.
-const keptCalls = 100_000
+const keptCalls = 50_000
 
 // record remembers a call for Calls.
 func (s *Server) record(c *call, r wire.Response) {
@@ -17,7 +17,7 @@ func (s *Server) record(c *call, r wire.Response) {
 		delete(rec.Params, name)
 	}
 	var envelope struct{ Data json.RawMessage }
-	if len(r.Body) < 4096 && json.Unmarshal(r.Body, &envelope) == nil && len(envelope.Data) > 0 {
+	if len(r.Body) < 1024 && json.Unmarshal(r.Body, &envelope) == nil && len(envelope.Data) > 0 {
 		_ = json.Unmarshal(envelope.Data, &rec.Data)
 	}
 	s.log.Debug("call", "user", rec.User, "method", rec.Method, "path", rec.Path, "status", rec.Status, "reason", rec.Reason)

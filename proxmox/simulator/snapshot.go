@@ -78,5 +78,5 @@ type Call struct {
 	Params map[string]any // of query and body; an upload's file under "filename" is its name
 	Status int
 	Reason string
-	Data   any // what was answered below "data"
+	Data   any // what was answered below "data", if it is small
 }

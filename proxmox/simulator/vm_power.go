@@ -294,7 +294,11 @@ func (s *Server) view(g *guest) Guest {
 		v.UUID = pairs.Values["uuid"]
 	}
 	for i := range 32 {
-		if card, err := formatOf("net0").ParseProperties("net", g.conf["net"+itoa(i)]); err == nil && card.Values["macaddr"] != "" {
+		value := g.conf["net"+itoa(i)]
+		if value == "" {
+			continue
+		}
+		if card, err := formatOf("net0").ParseProperties("net", value); err == nil && card.Values["macaddr"] != "" {
 			v.MACs = append(v.MACs, strings.ToUpper(card.Values["macaddr"]))
 		}
 	}
