@@ -49,6 +49,38 @@ func BenchmarkFullRender(b *testing.B) {
 	}
 }
 
+// BenchmarkFullRenderOfBases is the form that the kustomize library builds: a base, a component and a patch.
+func BenchmarkFullRenderOfBases(b *testing.B) {
+	const n = 1000
+	files := fleetOf(b, 0)
+	files["clusters/_base/kustomization.yaml"] = []byte("resources: [claim.yaml]\n")
+	files["clusters/_base/claim.yaml"] = sample.Claim(0, 2)
+	files["clusters/_config/kustomization.yaml"] = []byte("apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [map.yaml]\n")
+	files["clusters/_config/map.yaml"] = []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {a: b}\n")
+	for i := range n {
+		files[sample.Folder(i)+"/kustomization.yaml"] = fmt.Appendf(nil, `namespace: n-%d
+resources: [../../_base]
+components: [../../_config]
+patches:
+- patch: |-
+    apiVersion: kubehenge.dev/v1alpha1
+    kind: ClusterClaim
+    metadata: {name: shop-0}
+    spec: {endpoint: 10.0.%d.%d}
+`, i, 1+i/256, i%256)
+	}
+	tree := render.Memory(files)
+	b.ReportAllocs()
+	defer reportCPU(b, processCPU())
+	for b.Loop() {
+		r, err := render.New().Render(context.Background(), tree)
+		if err != nil {
+			b.Fatal(err)
+		}
+		noProblems(b, r, n)
+	}
+}
+
 func BenchmarkOneChanged(b *testing.B) {
 	for _, n := range []int{1000, 10000} {
 		tree := render.Memory(fleetOf(b, n))

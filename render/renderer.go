@@ -3,7 +3,6 @@ package render
 import (
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 )
@@ -191,62 +190,6 @@ func (p *pass) build() error {
 	return p.inputs.err
 }
 
-// loadClasses loads the classes that claims name.
-func (p *pass) loadClasses() error {
-	used := map[string]cached[*Class]{}
-	for _, e := range p.sorted {
-		if e.built.claim == nil {
-			continue
-		}
-		name := e.built.claim.Spec.Class
-		if _, done := used[name]; done {
-			continue
-		}
-		c, err := p.class(name)
-		if err != nil {
-			return err
-		}
-		used[name] = c
-	}
-	p.classes = used
-	return nil
-}
-
-func (p *pass) class(name string) (cached[*Class], error) {
-	if !label.MatchString(name) {
-		return cached[*Class]{digest: "no name", problems: []Problem{{Message: labelRule}}}, nil
-	}
-	digest, err := digestOf(p.tree, path.Join(ClassesFolder, name))
-	if err != nil {
-		return cached[*Class]{}, err
-	}
-	if digest == "" {
-		return p.noClass(name)
-	}
-	if known, ok := p.classes[name]; ok && known.digest == digest {
-		return known, nil
-	}
-	c, problems, err := loadClass(p.tree, name)
-	return cached[*Class]{digest, c, problems}, err
-}
-
-// noClass names the class that is most like one that is not there.
-func (p *pass) noClass(name string) (cached[*Class], error) {
-	known := map[string]bool{}
-	digest, err := digestOf(p.tree, ClassesFolder)
-	if err == nil && digest != "" {
-		entries, listErr := p.tree.ReadDir(ClassesFolder)
-		err = listErr
-		for _, e := range entries {
-			if e.IsDir() {
-				known[e.Name()] = true
-			}
-		}
-	}
-	message := fmt.Sprintf("there is no class %q in %s%s", name, ClassesFolder, didYouMean(name, known))
-	return cached[*Class]{digest: "none " + digest, problems: []Problem{{Message: message}}}, err
-}
-
 // render makes the overlays that changed, or whose Fleet, class or neighbours did.
 func (p *pass) render() error {
 	for _, e := range p.sorted {
@@ -266,16 +209,6 @@ func (p *pass) render() error {
 		}
 	}
 	return nil
-}
-
-func classProblem(c cached[*Class]) string {
-	if len(c.problems) == 0 {
-		return ""
-	}
-	if c.problems[0].Path == "" {
-		return c.problems[0].Message
-	}
-	return "the class has problems: " + c.problems[0].String()
 }
 
 // withConflicts is the overlay, refused where others hold the same.
