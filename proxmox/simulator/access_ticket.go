@@ -36,8 +36,22 @@ func (c *call) newTicket() (any, error) {
 		user += "@" + c.text("realm")
 	}
 	s := c.s
-	if !s.active(user) || !s.knows(user, c.text("password")) {
+	if !s.active(user) {
 		return nil, authenticationFailure()
+	}
+	renews := s.renews(user, c.text("password"))
+	answered := c.has("tfa-challenge") && c.answeredChallenge(user)
+	if !renews && !answered && (c.has("tfa-challenge") || !s.knows(user, c.text("password"))) {
+		return nil, authenticationFailure()
+	}
+	if !renews && !answered {
+		challenge, err := c.secondFactor(user)
+		if err != nil {
+			return nil, err
+		}
+		if challenge != "" {
+			return row{"username": user, "ticket": challenge, "CSRFPreventionToken": s.newCSRF(user), "NeedTFA": 1}, nil
+		}
 	}
 	data := row{"username": user, "cap": s.capabilities(user)}
 	if s.cluster != "" && s.acl.Has(user, "/", "Sys.Audit") {
@@ -55,11 +69,14 @@ func (c *call) newTicket() (any, error) {
 	return data, nil
 }
 
-// knows tells whether the password is the user's, or a ticket of the user or of the superuser.
+// renews tells whether the password is a ticket of the user, or of the superuser.
+func (s *Server) renews(user, password string) bool {
+	owner, ok := s.verifyTicket(password, "")
+	return ok && (owner == user || owner == permission.Superuser)
+}
+
+// knows tells whether the password is the user's.
 func (s *Server) knows(user, password string) bool {
-	if owner, ok := s.verifyTicket(password, ""); ok {
-		return owner == user || owner == permission.Superuser
-	}
 	name := user[strings.LastIndexByte(user, '@')+1:]
 	return s.realms[name] != nil && s.realms[name].kind != "openid" && password != "" && s.acl.Users[user].Password == password
 }

@@ -33,7 +33,7 @@ func (s *Server) SetNodeOnline(name string, online bool) error {
 	}
 	n.started = s.now()
 	for _, vmid := range s.vmids() {
-		if g := s.guests[vmid]; g.node == name && g.conf["onboot"] == "1" && s.haRequest(vmid) == nil {
+		if g := s.guests[vmid]; g != nil && g.node == name && g.conf["onboot"] == "1" && s.haRequest(vmid) == nil {
 			s.fork(nil, name, "qmstart", itoa(vmid), func(t *task) error { return s.powerOn(t, name, vmid, false) })
 		}
 	}

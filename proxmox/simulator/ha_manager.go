@@ -35,7 +35,7 @@ func (s *Server) manage() {
 	}
 	for _, sid := range sortedKeys(s.ha.resources) {
 		r, g := s.ha.resources[sid], s.guestOfSID(sid)
-		if g == nil || r.state == "ignored" {
+		if r == nil || g == nil || r.state == "ignored" { // a guest may be asked in between, without the lock
 			continue
 		}
 		sv := s.ha.services[sid]

@@ -78,6 +78,14 @@ type UserSpec struct {
 	Disabled bool        `json:"disabled,omitempty"`
 	Expire   int64       `json:"expire,omitempty"` // seconds since 1970, 0: never
 	Tokens   []TokenSpec `json:"tokens,omitempty"`
+	TFA      *TFASpec    `json:"tfa,omitempty"`
+}
+
+// TFASpec are a user's second factors.
+type TFASpec struct {
+	TOTP     string   `json:"totp,omitempty"`     // base32 secret
+	Recovery []string `json:"recovery,omitempty"` // keys, each good once
+	Yubico   string   `json:"yubico,omitempty"`   // what stands for the one-time password of a key
 }
 
 // TokenSpec is an API token of a user.

@@ -22,7 +22,7 @@ func (s *Server) load(inv *Inventory) error {
 		name string
 		load func(*Inventory) error
 	}{
-		{"nodes", s.loadNodes}, {"storages", s.loadStorages}, {"users", s.loadUsers}, {"ACLs", s.loadACLs},
+		{"nodes", s.loadNodes}, {"storages", s.loadStorages}, {"users", s.loadUsers}, {"second factors", s.loadTFA}, {"ACLs", s.loadACLs},
 		{"pools", s.loadPools}, {"guests", s.loadGuests}, {"volumes", s.loadVolumes}, {"HA", s.loadHA},
 	}
 	for _, step := range steps {

@@ -43,7 +43,7 @@ func (s *Server) saveHosts(inv *Inventory) {
 func (s *Server) saveUsers(inv *Inventory) {
 	for _, id := range sortedKeys(s.acl.Users) {
 		u := s.acl.Users[id]
-		spec := UserSpec{ID: id, Password: u.Password, Email: u.Email, Comment: u.Comment, Disabled: !u.Enable, Expire: u.Expire}
+		spec := UserSpec{ID: id, Password: u.Password, Email: u.Email, Comment: u.Comment, Disabled: !u.Enable, Expire: u.Expire, TFA: s.saveTFA(id)}
 		for _, name := range sortedKeys(u.Tokens) {
 			t := u.Tokens[name]
 			spec.Tokens = append(spec.Tokens, TokenSpec{ID: name, Secret: t.Secret, Full: !t.Privsep, Expire: t.Expire, Comment: t.Comment})

@@ -56,6 +56,7 @@ type Server struct {
 	volumes  map[string]*volume
 	guests   map[int]*guest
 	acl      *permission.Config
+	tfa      map[string]*factors
 	tasks    []*task
 	taskByID map[string]*task
 	pids     int
@@ -171,5 +172,5 @@ func (s *Server) TokenSecret(tokenID string) (string, bool) {
 var endpoints = sync.OnceValue(func() []*endpoint {
 	return slices.Concat(accessEndpoints(), aclEndpoints(), userEndpoints(), poolEndpoints(), clusterEndpoints(), nodeEndpoints(), taskEndpoints(),
 		storageEndpoints(), contentEndpoints(), guestEndpoints(), configEndpoints(), cloneEndpoints(), powerEndpoints(), agentEndpoints(),
-		moveEndpoints(), cloudInitEndpoints(), backupEndpoints(), haEndpoints(), ruleEndpoints())
+		moveEndpoints(), cloudInitEndpoints(), backupEndpoints(), haEndpoints(), ruleEndpoints(), tfaEndpoints())
 })

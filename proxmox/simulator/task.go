@@ -136,9 +136,16 @@ func (t *task) interrupted() error {
 	return nil
 }
 
-// outside runs f without the lock.
+// outside runs f without the lock; the call that started the task is answered meanwhile.
 func (t *task) outside(f func()) {
 	t.yield()
+	f()
+	t.s.mu.Lock()
+}
+
+// ask runs f, which asks a guest, without the lock. A task that has taken no time yet keeps its call waiting meanwhile.
+func (t *task) ask(f func()) {
+	t.s.mu.Unlock()
 	f()
 	t.s.mu.Lock()
 }

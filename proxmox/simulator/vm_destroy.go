@@ -55,7 +55,7 @@ func (c *call) destroy(t *task, node string, vmid int, purge bool) error {
 	}
 	if s.guest != nil {
 		view := s.view(g)
-		t.outside(func() { s.guest.Destroy(t.ctx, view) })
+		t.ask(func() { s.guest.Destroy(t.ctx, view) })
 	}
 	s.acl.RemoveGuest(vmid)
 	if purge {

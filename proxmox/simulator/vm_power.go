@@ -82,7 +82,7 @@ func (s *Server) powerOn(t *task, node string, vmid int, skipLock bool) error {
 		return nil
 	}
 	view := s.view(g)
-	t.outside(func() { err = s.guest.Start(t.ctx, view) })
+	t.ask(func() { err = s.guest.Start(t.ctx, view) })
 	if err != nil {
 		g.state = stopped
 		return fail("start failed: %v", err)
@@ -167,7 +167,7 @@ func (s *Server) powerOff(t *task, g *guest) {
 	}
 	if s.guest != nil {
 		view := s.view(g)
-		t.outside(func() { s.guest.Stop(t.ctx, view) })
+		t.ask(func() { s.guest.Stop(t.ctx, view) })
 	}
 }
 
@@ -212,7 +212,7 @@ func (s *Server) answers(t *task, g *guest) bool {
 	}
 	view := s.view(g)
 	var err error
-	t.outside(func() { _, err = s.guest.Agent(t.ctx, view, AgentCall{Command: "ping"}) })
+	t.ask(func() { _, err = s.guest.Agent(t.ctx, view, AgentCall{Command: "ping"}) })
 	return err == nil
 }
 
