@@ -19,7 +19,7 @@ func proxmoxFails(t *testing.T, w *world) {
 	w.lab.Proxmox.AddFault(simulator.Fault{Path: `^/nodes/pve2`, Status: 595, Reason: "No route to host", Until: end})
 	w.lab.Proxmox.AddFault(simulator.Fault{Path: `^/(pools|cluster/resources|nodes/pve[13])`, Status: 500, Reason: "got timeout", Until: end})
 	w.clone.replace(t, blogClaim, "workers: {replicas: 1", "workers: {replicas: 2")
-	w.clone.push(t, "blog: two workers, in bad weather")
+	w.applied(t, w.clone.push(t, "blog: two workers, in bad weather"))
 	until(t, time.Minute, "the sentence tells of Proxmox VE's answer", func() string {
 		msg := w.claim(t, "team-b", "blog").Status.Message
 		if strings.Contains(msg, "595") || strings.Contains(msg, "got timeout") {
@@ -29,7 +29,7 @@ func proxmoxFails(t *testing.T, w *world) {
 	})
 	w.running(t, "team-b", "blog", 3, creation)
 	w.clone.replace(t, blogClaim, "workers: {replicas: 2", "workers: {replicas: 1")
-	w.clone.push(t, "blog: one worker")
+	w.applied(t, w.clone.push(t, "blog: one worker"))
 	w.running(t, "team-b", "blog", 2, change)
 }
 

@@ -81,7 +81,7 @@ func unknownFieldStopsOnlyItself(t *testing.T, w *world) {
 	w.clone.replace(t, "clusters/team-b/broken/claim.yaml", "controlPlane:", "controlPlan:")
 	w.clone.replace(t, shopClaim, "network: lan", "netwrk: lan")
 	w.overlay(t, "team-b", "blog", w.lab.Endpoint(1), 1, 1)
-	w.clone.push(t, "two mistakes and one good cluster")
+	w.applied(t, w.clone.push(t, "two mistakes and one good cluster"))
 	until(t, 30*time.Second, "the live claim tells its mistake", func() string {
 		return lacks(w.claim(t, "team-a", "shop"), v1alpha1.ConditionRendered, shopClaim+":8", "network")
 	})
@@ -96,7 +96,7 @@ func unknownFieldStopsOnlyItself(t *testing.T, w *world) {
 	w.running(t, "team-b", "blog", 2, creation)
 	w.clone.git(t, "rm", "-r", "-q", "clusters/team-b/broken")
 	w.clone.replace(t, shopClaim, "netwrk: lan", "network: lan")
-	w.clone.push(t, "mistakes taken back")
+	w.applied(t, w.clone.push(t, "mistakes taken back"))
 	w.running(t, "team-a", "shop", 7, change)
 }
 
@@ -118,7 +118,7 @@ func lacks(c *v1alpha1.ClusterClaim, condition string, words ...string) string {
 
 func agentKilledDuringCreation(t *testing.T, w *world) {
 	w.overlay(t, "team-b", "wiki", w.lab.Endpoint(2), 1, 1)
-	w.clone.push(t, "wiki: a cluster for the wiki")
+	w.applied(t, w.clone.push(t, "wiki: a cluster for the wiki"))
 	for _, moment := range []string{"is seen", "has an allocation", "has VMs"} {
 		until(t, creation, "wiki "+moment, func() string { return w.moment(t, "team-b", "wiki", moment) })
 		w.kill(t, lab.Agent)
@@ -162,14 +162,14 @@ func clustersShareNoAddress(t *testing.T, w *world) {
 	for name, workers := range map[string]int{"blog": 6, "wiki": 5} {
 		w.clone.replace(t, "clusters/team-b/"+name+"/claim.yaml", "workers: {replicas: 1", fmt.Sprintf("workers: {replicas: %d", workers))
 	}
-	w.clone.push(t, "blog and wiki grow beyond their first slices")
+	w.applied(t, w.clone.push(t, "blog and wiki grow beyond their first slices"))
 	w.running(t, "team-b", "blog", 7, change)
 	w.running(t, "team-b", "wiki", 6, change)
 	w.audit(t) // compares all slices and claimed addresses
 	for name, workers := range map[string]int{"blog": 6, "wiki": 5} {
 		w.clone.replace(t, "clusters/team-b/"+name+"/claim.yaml", fmt.Sprintf("workers: {replicas: %d", workers), "workers: {replicas: 1")
 	}
-	w.clone.push(t, "blog and wiki shrink again")
+	w.applied(t, w.clone.push(t, "blog and wiki shrink again"))
 	w.running(t, "team-b", "blog", 2, change)
 	w.running(t, "team-b", "wiki", 2, change)
 }
@@ -228,7 +228,7 @@ func editIsPutBack(t *testing.T, w *world) {
 
 func vanishedClaimKeepsRunning(t *testing.T, w *world) {
 	w.clone.git(t, "rm", "-r", "-q", "clusters/team-b/wiki")
-	w.clone.push(t, "wiki is gone, by mistake")
+	w.applied(t, w.clone.push(t, "wiki is gone, by mistake"))
 	w.keep(t, "team-b", "wiki")
 	until(t, 30*time.Second, "wiki is marked", func() string {
 		return lacks(w.claim(t, "team-b", "wiki"), v1alpha1.ConditionInGit, "keeps running")
@@ -239,6 +239,7 @@ func vanishedClaimKeepsRunning(t *testing.T, w *world) {
 	}
 	w.clone.git(t, "revert", "--no-edit", "HEAD")
 	w.clone.git(t, "push", "--quiet", "origin", "HEAD:main")
+	w.applied(t, w.clone.head(t))
 	w.release("team-b", "wiki")
 	until(t, 30*time.Second, "wiki is unmarked", func() string {
 		c := w.claim(t, "team-b", "wiki")
@@ -310,7 +311,7 @@ func deletedLeavesNothing(t *testing.T, w *world) {
 	for _, path := range []string{shopClaim, "clusters/team-b/blog/claim.yaml", "clusters/team-b/wiki/claim.yaml"} {
 		w.clone.replace(t, path, "spec:\n", "spec:\n  state: Deleted\n")
 	}
-	w.clone.push(t, "all clusters are to go")
+	w.applied(t, w.clone.push(t, "all clusters are to go"))
 	until(t, time.Minute, "shop is being deleted", func() string {
 		c := w.claim(t, "team-a", "shop")
 		if c.Status.Phase == v1alpha1.PhaseDeleting || c.Status.Phase == v1alpha1.PhaseDeleted {
@@ -330,7 +331,7 @@ func deletedLeavesNothing(t *testing.T, w *world) {
 	}
 	w.clone.git(t, "rm", "-r", "-q", "clusters/team-a", "clusters/team-b")
 	w.clone.write(t, "clusters/README.md", "No cluster at present.\n")
-	w.clone.push(t, "the folders of deleted clusters are removed")
+	w.applied(t, w.clone.push(t, "the folders of deleted clusters are removed"))
 	until(t, time.Minute, "the live claims go with their folders", func() string {
 		claims := &v1alpha1.ClusterClaimList{}
 		if err := w.kube.List(t.Context(), claims); err != nil {
