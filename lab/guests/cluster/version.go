@@ -47,8 +47,9 @@ func (c *Cluster) serveVersion(w http.ResponseWriter) {
 	writeJSON(w, http.StatusOK, info)
 }
 
-// openAPIProtobuf is how clients ask for version 2 in its binary form.
-const openAPIProtobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+// openAPIProtobuf is the type of version 2 in its binary form. Clients ask for it by an older name, with "@" in place of
+// the last but one dot, which is no valid type for an answer (kubernetes, kube-openapi/pkg/handler/handler.go).
+const openAPIProtobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 // serveOpenAPI answers with valid documents that describe nothing: enough for clients that insist on having one.
 func serveOpenAPI(w http.ResponseWriter, r *http.Request) {

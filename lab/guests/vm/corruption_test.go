@@ -147,7 +147,7 @@ func TestJoinFailsOnDamagedBootstrapData(t *testing.T) {
 		"the token has expired":             {worker, swap(token, expired), "does not accept the bootstrap token"},
 		"the token is malformed":            {worker, swap(token, "abcdef"), "token is malformed"},
 		"the hash is of another CA":         {worker, swap(hashes[0], "sha256:"+strings.Repeat("0", 64)), "does not match any of caCertHashes"},
-		"the hash is missing":               {worker, swap("- "+hashes[0], "[]"), "caCertHashes is empty"},
+		"the hash is missing":               {worker, swap("caCertHashes:", "others:"), "caCertHashes is empty"},
 		"the endpoint is another cluster's": {worker, swap(endpoint, elsewhere), "does not match any of caCertHashes"},
 		"nobody answers at the endpoint":    {worker, swap(endpoint, "127.79.40.29:6443"), "cannot be reached"},
 		"the endpoint is beyond loopback":   {worker, swap(endpoint, "192.0.2.1:6443"), "no route to host"},
