@@ -3,20 +3,26 @@ package render
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
 
 // Renderer renders trees one after another and keeps what did not change between them: each overlay's result is kept as long as the digests
 // of the files that it read, of the Fleet and of its class are the same. Not for several callers at once.
+//
+// What is done for a tree grows with what changed, not with what there is: no step goes through all overlays unless it must.
 type Renderer struct {
 	root    *folder
 	entries map[string]*entry
 	sorted  []*entry
+	list    []*Overlay // of sorted; never written to once it is handed out
 	inputs  inputs
 	shares  shares
 	fleet   cached[*fleet]
 	classes map[string]cached[*Class]
+	users   map[string]map[*entry]struct{} // by the class that their claims name
+	good    map[string]int                 // how many of them have no problems
 }
 
 // New is a Renderer that knows nothing yet.
@@ -25,6 +31,7 @@ func New() *Renderer {
 		entries: map[string]*entry{}, classes: map[string]cached[*Class]{},
 		inputs: inputs{users: map[string]map[*entry]struct{}{}, digests: map[string]string{}},
 		shares: shares{holders: map[string][]*entry{}},
+		users:  map[string]map[*entry]struct{}{}, good: map[string]int{},
 	}
 }
 
@@ -40,9 +47,16 @@ type entry struct {
 	path    string
 	built   *built
 	claims  []claimed
-	alone   *Overlay  // rendered, as if there were no other overlay
-	overlay *Overlay  // the same with what it may not share with others; nil when it must be made
-	usedBy  [2]string // the digests of fleet and class that alone was rendered with
+	alone   *Overlay // rendered, as if there were no other overlay; nil when it must be made
+	overlay *Overlay // the same with what it may not share with others, as last handed out
+}
+
+// class is the class that the entry's claim names; empty without a claim.
+func (e *entry) class() string {
+	if e.built == nil || e.built.claim == nil {
+		return ""
+	}
+	return e.built.claim.Spec.Class
 }
 
 func compareEntries(a, b *entry) int { return strings.Compare(a.path, b.path) }
@@ -53,13 +67,14 @@ type pass struct {
 	ctx     context.Context
 	tree    Tree
 	rebuild map[*entry]struct{} // whose files changed
-	recheck map[*entry]struct{} // whose neighbours changed
+	dirty   map[*entry]struct{} // whose files, Fleet, class or neighbours changed
+	moved   bool                // overlays came or went
 }
 
 // Render renders a tree. The error is only for what stops all: a tree that cannot be read, a context that is done. The Renderer is then as if it
 // knew nothing.
 func (r *Renderer) Render(ctx context.Context, tree Tree) (*Rendering, error) {
-	p := &pass{Renderer: r, ctx: ctx, tree: tree, rebuild: map[*entry]struct{}{}, recheck: map[*entry]struct{}{}}
+	p := &pass{Renderer: r, ctx: ctx, tree: tree, rebuild: map[*entry]struct{}{}, dirty: map[*entry]struct{}{}}
 	steps := []struct {
 		doing string
 		run   func() error
@@ -85,11 +100,15 @@ func (p *pass) loadFleet() error {
 	if err != nil {
 		return err
 	}
-	if digest != "" && digest == p.fleet.digest {
+	if digest == "" {
+		digest = "none"
+	}
+	if digest == p.fleet.digest {
 		return nil
 	}
 	value, problems, err := loadFleet(p.tree)
 	p.fleet = cached[*fleet]{digest, value, problems}
+	p.again(p.sorted)
 	return err
 }
 
@@ -116,13 +135,12 @@ func (p *pass) take(f *finder) {
 	for _, name := range f.removed {
 		p.drop(name)
 	}
-	added := false
 	for name, found := range f.changed {
 		e, known := p.entries[name]
 		if !known {
 			e = &entry{path: name}
 			p.entries[name] = e
-			added = true
+			p.moved = true
 		}
 		if e.built == nil || !found.overlay || e.built.reads == nil || p.inputs.changed(p.tree, e) {
 			p.rebuild[e] = struct{}{}
@@ -132,8 +150,8 @@ func (p *pass) take(f *finder) {
 			delete(p.rebuild, e)
 		}
 	}
-	if added || len(f.removed) > 0 {
-		p.sorted = p.sorted[:0:0]
+	if p.moved {
+		p.sorted = make([]*entry, 0, len(p.entries))
 		for _, e := range p.entries {
 			p.sorted = append(p.sorted, e)
 		}
@@ -148,23 +166,41 @@ func (p *pass) drop(name string) {
 	}
 	p.touch(p.shares.remove(e))
 	p.inputs.forget(e)
+	delete(p.users[e.class()], e)
+	p.publish(e, nil)
 	delete(p.entries, name)
 	delete(p.rebuild, e)
+	p.moved = true
 }
 
 func (p *pass) touch(list []*entry) {
 	for _, e := range list {
-		p.recheck[e] = struct{}{}
+		p.dirty[e] = struct{}{}
 	}
+}
+
+// again makes entries be rendered from what was built.
+func (p *pass) again(list []*entry) {
+	for _, e := range list {
+		e.alone = nil
+	}
+	p.touch(list)
 }
 
 // replace gives an entry what its files now say.
 func (p *pass) replace(e *entry, b *built) {
 	p.touch(p.shares.remove(e))
 	p.inputs.forget(e)
-	e.built, e.alone, e.overlay = b, nil, nil
-	e.claims = b.claims()
+	delete(p.users[e.class()], e)
+	e.built, e.claims = b, b.claims()
+	if class := e.class(); class != "" {
+		if p.users[class] == nil {
+			p.users[class] = map[*entry]struct{}{}
+		}
+		p.users[class][e] = struct{}{}
+	}
 	p.touch(p.shares.add(e))
+	p.again([]*entry{e})
 	p.inputs.remember(p.tree, e)
 }
 
@@ -174,10 +210,7 @@ func (p *pass) seeInputs() error {
 }
 
 func (p *pass) build() error {
-	for _, e := range p.sorted {
-		if _, changed := p.rebuild[e]; !changed {
-			continue
-		}
+	for _, e := range inOrder(p.rebuild) {
 		if err := p.ctx.Err(); err != nil {
 			return err
 		}
@@ -190,25 +223,38 @@ func (p *pass) build() error {
 	return p.inputs.err
 }
 
+// inOrder is a set of entries sorted by path, so that a tree is always read in the same order.
+func inOrder(set map[*entry]struct{}) []*entry {
+	return slices.SortedFunc(maps.Keys(set), compareEntries)
+}
+
 // render makes the overlays that changed, or whose Fleet, class or neighbours did.
 func (p *pass) render() error {
-	for _, e := range p.sorted {
+	for _, e := range inOrder(p.dirty) {
 		if err := p.ctx.Err(); err != nil {
 			return err
 		}
-		var c cached[*Class]
-		if e.built.claim != nil {
-			c = p.classes[e.built.claim.Spec.Class]
+		if p.entries[e.path] != e {
+			continue // it went in this pass
 		}
-		with := [2]string{p.fleet.digest, c.digest}
-		if e.alone == nil || e.usedBy != with {
-			e.alone, e.usedBy, e.overlay = e.built.finish(p.fleet.value, c.value, classProblem(c)), with, nil
+		if e.alone == nil {
+			c := p.classes[e.class()]
+			e.alone = e.built.finish(p.fleet.value, c.value, classProblem(c))
 		}
-		if _, again := p.recheck[e]; again || e.overlay == nil {
-			e.overlay = p.withConflicts(e)
-		}
+		p.publish(e, p.withConflicts(e))
 	}
 	return nil
+}
+
+// publish sets what an entry hands out, and keeps the count of the good ones.
+func (p *pass) publish(e *entry, o *Overlay) {
+	if e.overlay != nil && len(e.overlay.Problems) == 0 {
+		p.good[e.overlay.Claim.Spec.Class]--
+	}
+	if o != nil && len(o.Problems) == 0 {
+		p.good[o.Claim.Spec.Class]++
+	}
+	e.overlay = o
 }
 
 // withConflicts is the overlay, refused where others hold the same.
@@ -224,15 +270,32 @@ func (p *pass) withConflicts(e *entry) *Overlay {
 }
 
 func (p *pass) rendering() *Rendering {
-	out := &Rendering{FleetProblems: p.fleet.problems, Overlays: make([]*Overlay, len(p.sorted)), Classes: map[string]*Class{}}
+	p.relist()
+	out := &Rendering{FleetProblems: p.fleet.problems, Overlays: p.list, Classes: map[string]*Class{}}
 	if p.fleet.value != nil {
 		out.Fleet, out.fleet = p.fleet.value.Fleet, p.fleet.value
 	}
-	for i, e := range p.sorted {
-		out.Overlays[i] = e.overlay
-		if len(e.overlay.Problems) == 0 {
-			out.Classes[e.overlay.Claim.Spec.Class] = p.classes[e.overlay.Claim.Spec.Class].value
+	for name, count := range p.good {
+		if count > 0 {
+			out.Classes[name] = p.classes[name].value
 		}
 	}
 	return out
+}
+
+// relist brings the list of overlays up to date, in a copy, since the last one was handed out.
+func (p *pass) relist() {
+	if p.moved {
+		p.list = make([]*Overlay, len(p.sorted))
+		for i, e := range p.sorted {
+			p.list[i] = e.overlay
+		}
+		return
+	}
+	p.list = slices.Clone(p.list)
+	for e := range p.dirty {
+		if i, found := slices.BinarySearchFunc(p.sorted, e, compareEntries); found {
+			p.list[i] = e.overlay
+		}
+	}
 }

@@ -5,20 +5,20 @@ import (
 	"path"
 )
 
-// loadClasses loads the classes that claims name.
+// loadClasses loads the classes that claims name, and makes the users of one that changed be rendered again.
 func (p *pass) loadClasses() error {
 	used := map[string]cached[*Class]{}
-	for _, e := range p.sorted {
-		if e.built.claim == nil {
-			continue
-		}
-		name := e.built.claim.Spec.Class
-		if _, done := used[name]; done {
+	for _, name := range sortedNames(p.users) {
+		if len(p.users[name]) == 0 {
+			delete(p.users, name)
 			continue
 		}
 		c, err := p.class(name)
 		if err != nil {
 			return err
+		}
+		if known, ok := p.classes[name]; !ok || known.digest != c.digest {
+			p.again(inOrder(p.users[name]))
 		}
 		used[name] = c
 	}
