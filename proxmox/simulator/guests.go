@@ -55,4 +55,5 @@ type AgentError struct {
 	Class, Desc string
 }
 
+// Error is what the agent says of it.
 func (e *AgentError) Error() string { return e.Desc }
