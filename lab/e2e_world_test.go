@@ -50,7 +50,7 @@ func startWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := startLab(t, lab.Options{Index: mainLoopIndex, DataDir: filepath.Join(dir, "lab"), Signer: signer})
+	l := startLab(t, lab.Options{Index: mainLoopIndex, Signer: signer}) // in its own folder, whose logs stay
 	w := &world{lab: l, kube: kubeClient(t, l.Kubeconfig), kept: map[string]*v1alpha1.ClusterClaim{}}
 	w.clone = newClone(t, repositoryWithPassword(t, l), l.GitCA(), key)
 	w.sentences = listen(t, w.kube)

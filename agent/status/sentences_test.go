@@ -17,6 +17,7 @@ const (
 	noClone        = "403 Permission check failed (/vms/9000, VM.Clone)"
 	noISO          = "unable to inject CloudInit ISO: unable to find the item you are looking for"
 	noTemplateTags = "found 0 VM templates with tags \"[kubehenge kubeadm-v1.36.3]\""
+	immutableDisk  = `error reconciling the Cluster topology: failed to create patch helper for ProxmoxMachineTemplate team-a/shop-24h7d: server side apply dry-run failed for modified object: ProxmoxMachineTemplate.infrastructure.cluster.x-k8s.io "shop-24h7d" is invalid: spec.template.spec.disks.bootVolume: Invalid value: Value is immutable`
 	immutable      = `error reconciling the Cluster topology: failed to create patch helper for ProxmoxMachineTemplate team-a/shop-24h7d: server side apply dry-run failed for modified object: admission webhook "validation.proxmoxmachinetemplate.infrastructure.cluster.x-k8s.io" denied the request: ProxmoxMachineTemplate.infrastructure.cluster.x-k8s.io "shop-24h7d" is invalid: spec: Forbidden: ProxmoxMachineTemplate is immutable`
 	endpointInside = `error reconciling the Cluster topology: failed to create ProxmoxCluster.infrastructure.cluster.x-k8s.io: admission webhook denied the request: spec: addresses may not contain the endpoint IP`
 	webhookDown    = `failed to create KubeadmControlPlane: Internal error occurred: failed calling webhook "default.kubeadmcontrolplane.controlplane.cluster.x-k8s.io": connect: connection refused`
@@ -75,12 +76,13 @@ var sentences = map[string]struct {
 		machine("shop-cp-a", "", vmIs("VMProvisionFailed", noISO)), v1alpha1.PhaseError},
 
 	// What Cluster API refuses.
-	"Cluster API may not change a machine template: the provider's webhook lacks the exception that the installation gives it": {topology("ReconcileFailed", immutable), v1alpha1.PhaseError},
-	"The endpoint lies among the addresses of nodes; choose another endpoint":                                                  {topology("ReconcileFailed", endpointInside), v1alpha1.PhaseError},
-	"A webhook of Cluster API does not answer; trying again":                                                                   {topology("ReconcileFailed", webhookDown), v1alpha1.PhaseProvisioning},
-	"Waiting for class kubeadm-1 in the management cluster":                                                                    {topology("ReconcileFailed", noClass), v1alpha1.PhaseProvisioning},
-	"Waiting for Cluster API to read class kubeadm-1":                                                                          {topology("ClusterClassNotReconciled", "x"), v1alpha1.PhaseProvisioning},
-	"Cluster API cannot build the cluster as asked: spec.template.spec.memoryMiB in body should be a multiple of 8":            {topology("ReconcileFailed", badMemory), v1alpha1.PhaseProvisioning},
+	"capmox refuses the change of a machine template: its webhook was installed without the condition that lets Cluster API try one": {topology("ReconcileFailed", immutable), v1alpha1.PhaseError},
+	"capmox refuses another disk size: its kind ProxmoxMachineTemplate was installed with the rule that a boot volume never changes": {topology("ReconcileFailed", immutableDisk), v1alpha1.PhaseError},
+	"The endpoint lies among the addresses of nodes; choose another endpoint":                                                        {topology("ReconcileFailed", endpointInside), v1alpha1.PhaseError},
+	"A webhook of Cluster API does not answer; trying again":                                                                         {topology("ReconcileFailed", webhookDown), v1alpha1.PhaseProvisioning},
+	"Waiting for class kubeadm-1 in the management cluster":                                                                          {topology("ReconcileFailed", noClass), v1alpha1.PhaseProvisioning},
+	"Waiting for Cluster API to read class kubeadm-1":                                                                                {topology("ClusterClassNotReconciled", "x"), v1alpha1.PhaseProvisioning},
+	"Cluster API cannot build the cluster as asked: spec.template.spec.memoryMiB in body should be a multiple of 8":                  {topology("ReconcileFailed", badMemory), v1alpha1.PhaseProvisioning},
 
 	// Running and changing.
 	"Running; 5 of 5 nodes ready": {fiveReady, v1alpha1.PhaseRunning},
