@@ -26,8 +26,9 @@ test-fast: ## Without a lab, for daily work
 bench: build ## Measured figures beside their targets
 	bin/kubehenge lab bench
 
-generate: ## CRDs and deep copies from api/v1alpha1
+generate: ## CRDs and deep copies from api/v1alpha1, and those of the lab's stand-in for capmox
 	$(GO) tool -modfile=api/controller-gen.mod controller-gen object crd paths=./api/v1alpha1 output:crd:dir=api/crds
+	$(GO) generate ./lab/capmox/...
 
 lint: ## Formatting; go test runs vet
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
