@@ -118,7 +118,11 @@ func (w *world) exchange(t *testing.T, now, later client.Object) (restore func()
 	}
 	return func() {
 		t.Helper()
-		later.SetResourceVersion("")
+		live := later.DeepCopyObject().(client.Object)
+		if err := w.kube.Get(t.Context(), client.ObjectKeyFromObject(later), live); err != nil {
+			t.Fatal(err)
+		}
+		later.SetResourceVersion(live.GetResourceVersion())
 		if err := w.kube.Update(t.Context(), later); err != nil {
 			t.Fatal(err)
 		}
