@@ -53,7 +53,7 @@ func (l *Lab) etcd() process.Spec {
 			"--trusted-ca-file=" + l.pki.CAFile(),
 			"--unsafe-no-fsync", // every start begins afresh
 		},
-		Env: memory(50, 192),
+		Env: memory(50, 192*l.room()),
 	}
 }
 
@@ -78,7 +78,7 @@ func (l *Lab) apiServer(client *http.Client) process.Spec {
 			"--authorization-mode=RBAC", "--anonymous-auth=true",
 			"--profiling=false", "--allow-privileged=true", "--event-ttl=1h",
 		},
-		Env:   memory(100, 400),
+		Env:   memory(100, 400*l.room()),
 		Ready: process.HTTP(client, "https://"+l.APIServer()+"/readyz"),
 	}
 }
@@ -110,6 +110,15 @@ func (l *Lab) controllerManager() (process.Spec, error) {
 		// It has no port to ask; this account is its work.
 		Ready: process.HTTP(client, "https://"+l.APIServer()+"/api/v1/namespaces/default/serviceaccounts/default"),
 	}, nil
+}
+
+// room is how much more memory the control plane may take than a lab of a few clusters needs: without Cluster API a lab
+// holds the objects of a thousand, and near its limit a Go program does little but collect garbage.
+func (l *Lab) room() int {
+	if l.options.WithoutClusterAPI {
+		return 5
+	}
+	return 1
 }
 
 // memory makes a Go program collect garbage earlier than it would on its own: percent as GOGC, and more eagerly

@@ -146,7 +146,7 @@ func (s *session) takenOver(ctx context.Context, former int) (took time.Duration
 
 // weigh adds the figure of the memory with all claims, the largest that was seen.
 func (s *session) weigh(context.Context) error {
-	names := []string{"after the first commit", "after the changes", "after idling", "after the restart"}
+	names := []string{"after the first commit", "after the changes", "after idling", fmt.Sprintf("with %d machines each", machinesEach), "restarted with them"}
 	var most, peak float64
 	var seen []string
 	for i, m := range s.loaded {

@@ -64,11 +64,11 @@ type run struct {
 	ends    []func()
 }
 
-// Run measures.
+// Run measures. With an error it returns what was measured before.
 func Run(ctx context.Context, o Options) (Report, error) {
 	r := &run{Options: o.withDefaults()}
 	r.log = progress.New(r.Out)
-	report := Report{Machine: thisMachine()}
+	machine := thisMachine()
 	parts := [][]progress.Step{r.renders()}
 	if !r.WithoutLab {
 		parts = append(parts, r.onLab())
@@ -77,12 +77,11 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		err := r.log.Run(ctx, steps)
 		r.end()
 		if err != nil {
-			return Report{}, err
+			return Report{Machine: machine, Figures: r.figures}, err
 		}
 		debug.FreeOSMemory() // the next part starts processes that need it
 	}
-	report.Figures = r.figures
-	return report, nil
+	return Report{Machine: machine, Figures: r.figures}, nil
 }
 
 func (r *run) add(figures ...Figure) { r.figures = append(r.figures, figures...) }

@@ -28,8 +28,8 @@ const (
 	callsPerMinute = 60
 )
 
-// patience bounds each wait for the agent, but that for all claims at once.
-const patience = 2 * time.Minute
+// patience bounds each wait for the agent; for all claims at once it is twice as long.
+const patience = 5 * time.Minute
 
 // session is a lab that is measured.
 type session struct {
@@ -52,6 +52,7 @@ func (r *run) onLab() []progress.Step {
 		{Name: fmt.Sprintf("bring in %s claims", thousands(r.Claims)), Do: s.load},
 		{Name: fmt.Sprintf("follow %d commits of one claim each", r.Commits), Do: s.follow},
 		{Name: fmt.Sprintf("watch the agent idle for %s", r.Idle), Do: s.idle},
+		{Name: fmt.Sprintf("make %s machines, as if all clusters ran", thousands(r.Claims*machinesEach)), Do: s.machines},
 		{Name: "restart the agent", Do: s.restart},
 		{Name: "weigh the agent", Do: s.weigh},
 	}
@@ -108,7 +109,7 @@ func (s *session) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	took, err := s.push(ctx, sha, s.Claims, 5*patience)
+	took, err := s.push(ctx, sha, s.Claims, 2*patience)
 	if err != nil {
 		return err
 	}
