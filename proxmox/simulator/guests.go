@@ -32,6 +32,7 @@ type Guest struct {
 	MACs      []string `json:"macs"`          // net0 first, upper case
 	Cores     int      `json:"cores"`         // sockets times cores
 	MemoryMiB int      `json:"memoryMiB"`     // MiB
+	Tags      []string `json:"tags"`          // such as kubeadm-v1.36.3, inherited from the template: what is on the disk
 	ISO       []byte   `json:"iso,omitempty"` // content of the medium in its CD drive, nil without one
 }
 

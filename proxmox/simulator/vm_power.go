@@ -290,6 +290,7 @@ func (c *call) resumeVM() (any, error) {
 // view is the machine as its inside sees it.
 func (s *Server) view(g *guest) Guest {
 	v := Guest{VMID: g.vmid, Name: g.shownName(), Node: g.node, Cores: g.cpus(), MemoryMiB: int(g.memory() >> 20)}
+	v.Tags = tagList(g.conf["tags"])
 	if pairs, err := schema.Format("smbios1").ParseProperties("smbios1", g.conf["smbios1"]); err == nil {
 		v.UUID = pairs.Values["uuid"]
 	}
