@@ -102,8 +102,16 @@ func TestPlainAndLibraryAgree(t *testing.T) {
 		"a base":                       {"o/kustomization.yaml": "namespace: a\nresources: [../b]", "b/kustomization.yaml": simple, "b/claim.yaml": claimYAML},
 		"a component":                  {"o/kustomization.yaml": "namespace: a\nresources: [claim.yaml]\ncomponents: [../c]", "o/claim.yaml": claimYAML, "c/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [map.yaml]", "c/map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata:\n  a: |\n    one\n      two\n  b: \"yes\"\n"},
 		"a component with a namespace": {"o/kustomization.yaml": "resources: [claim.yaml]\ncomponents: [../c]", "o/claim.yaml": claimYAML, "c/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nnamespace: x\n"},
-		"two documents":                {"o/kustomization.yaml": simple, "o/claim.yaml": claimYAML + "---\n" + strings.Replace(claimYAML, "shop", "shop2", 1)},
-		"empty documents":              {"o/kustomization.yaml": simple, "o/claim.yaml": "---\n# nothing\n---\n" + claimYAML + "---\n"},
+		"a patch": {"o/kustomization.yaml": simple + "patches: [{path: patch.yaml}]\n", "o/claim.yaml": claimYAML,
+			"o/patch.yaml": "apiVersion: kubehenge.dev/v1alpha1\nkind: ClusterClaim\nmetadata: {name: shop, labels: {a: b}}\nspec: {version: v1, controlPlane: {size: large}, nodes: [a, b]}\n"},
+		"a patch in the kustomization, for a base, with a target": {"o/kustomization.yaml": "namespace: a\nresources: [../b]\npatches:\n- target: {kind: ClusterClaim}\n  patch: |-\n    apiVersion: kubehenge.dev/v1alpha1\n    kind: ClusterClaim\n    metadata: {name: any}\n    spec:\n      nodes: [c]\n",
+			"b/kustomization.yaml": simple, "b/claim.yaml": claimYAML + "  nodes: [a, b]\n"},
+		"a patch with a target that is not there": {"o/kustomization.yaml": simple + "patches:\n- target: {kind: HelmChartProxy, name: x}\n  patch: |-\n    apiVersion: kubehenge.dev/v1alpha1\n    kind: ClusterClaim\n    metadata: {name: any}\n", "o/claim.yaml": claimYAML},
+		"a component that patches": {"o/kustomization.yaml": simple + "components: [../c]\n", "o/claim.yaml": claimYAML,
+			"c/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches: [{path: p.yaml, target: {kind: ClusterClaim}}]\n",
+			"c/p.yaml":             "apiVersion: kubehenge.dev/v1alpha1\nkind: ClusterClaim\nmetadata: {name: any}\nspec: {storage: fast}\n"},
+		"two documents":   {"o/kustomization.yaml": simple, "o/claim.yaml": claimYAML + "---\n" + strings.Replace(claimYAML, "shop", "shop2", 1)},
+		"empty documents": {"o/kustomization.yaml": simple, "o/claim.yaml": "---\n# nothing\n---\n" + claimYAML + "---\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Build(tree, "o")

@@ -16,8 +16,11 @@ func FuzzPlainIsLibrary(f *testing.F) {
 	f.Add(simple, strings.Replace(claimYAML, "shop", "&a shop", 1), component, strings.ReplaceAll(configMap, "|", ">"))
 	f.Add(simple, claimYAML+"  # end\n\n", component, strings.ReplaceAll(configMap, "|", "|+"))
 	f.Add(simple, strings.Replace(claimYAML, "3", "0x3", 1), component, configMap+"  d: 2001-01-01\n  e: 0o7\n  f: ~\n  g: on\n")
+	patch := "apiVersion: kubehenge.dev/v1alpha1\nkind: ClusterClaim\nmetadata: {name: shop, labels: {x: y}}\nspec: {version: v1, controlPlane: {size: large}, nodes: [a, b]}\n"
+	f.Add(simple+"patches: [{path: patch.yaml}]", claimYAML, component, patch)
+	f.Add(simple+"components: [../c]\n", claimYAML, component+"patches: [{path: map.yaml, target: {kind: ClusterClaim}}]", patch)
 	f.Fuzz(func(t *testing.T, kustomization, claim, other, configMap string) {
-		tree := files{"o/kustomization.yaml": kustomization, "o/claim.yaml": claim, "c/kustomization.yaml": other, "c/map.yaml": configMap}
+		tree := files{"o/kustomization.yaml": kustomization, "o/claim.yaml": claim, "o/patch.yaml": configMap, "c/kustomization.yaml": other, "c/map.yaml": configMap}
 		got, err := Build(tree, "o")
 		if err != nil {
 			t.Fatal(err)

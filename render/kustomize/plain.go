@@ -11,9 +11,9 @@ import (
 )
 
 // plain builds a target of the common simple form, or tells that it is not one. The form is: a kustomization with no more than namespace,
-// resources and components; components of the same form; resources that are files with objects of custom kinds and ConfigMaps in plain
-// YAML (no anchors, tags, numbers that are not small and whole), each identity once.
-// What kustomize does to such a target is little: collect the objects in order and set their namespace.
+// resources, components and merge patches (see plain_patch.go); components of the same form; resources that are files with objects of custom
+// kinds and ConfigMaps in plain YAML (no anchors, tags, numbers that are not small and whole), each identity once.
+// What kustomize does to such a target is little: collect the objects in order, merge the patches, set the namespace.
 func plain(t *target) ([]map[string]any, bool) {
 	objects, ok := collect(t, types.KustomizationKind, nil)
 	if !ok || len(objects) == 0 {
@@ -35,6 +35,11 @@ func collect(t *target, kind string, objects []map[string]any) ([]map[string]any
 	for _, c := range t.components {
 		var ok bool
 		if objects, ok = collect(c.target, types.ComponentKind, objects); !ok {
+			return nil, false
+		}
+	}
+	for i, p := range t.patches {
+		if !applyPlain(objects, &t.kustomization.Patches[i], p) {
 			return nil, false
 		}
 	}
@@ -73,11 +78,11 @@ func (s step) collect(objects []map[string]any) ([]map[string]any, bool) {
 
 // isPlain tells whether nothing but the plain form's fields is set.
 func isPlain(k *types.Kustomization, kind string) bool {
-	if k.Kind != kind || len(k.Resources)+len(k.Components)+len(k.Namespace) == 0 {
+	if k.Kind != kind || len(k.Resources)+len(k.Components)+len(k.Patches)+len(k.Namespace) == 0 {
 		return false
 	}
 	return reflect.DeepEqual(*k, types.Kustomization{
-		TypeMeta: k.TypeMeta, Namespace: k.Namespace, Resources: k.Resources, Components: k.Components,
+		TypeMeta: k.TypeMeta, Namespace: k.Namespace, Resources: k.Resources, Components: k.Components, Patches: k.Patches,
 	})
 }
 
@@ -205,7 +210,7 @@ func commentInFlow(parent, child *yaml.Node) bool {
 var (
 	plainNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,14})$`)
 	plainText   = regexp.MustCompile(`^[ -~]*$`)
-	blockText   = regexp.MustCompile(`^([!-~]([ -~]*[!-~])?\n+( *[!-~]([ -~]*[!-~])?\n+)*)?([!-~]([ -~]*[!-~])?)?$`)
+	blockText   = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?(\n+ *[!-~]([ -~]*[!-~])?)*\n?$`)
 )
 
 func plainScalar(node *yaml.Node) (any, bool) {

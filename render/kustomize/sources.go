@@ -1,23 +1,15 @@
 package kustomize
 
-import (
-	"fmt"
-
-	"go.yaml.in/yaml/v3"
-
-	"kubehenge.dev/render/strict"
-)
+import "kubehenge.dev/render/strict"
 
 // sources are the files of a target in which a field may stand: its patches, its components', then its resources'.
 func (t *target) sources() []strict.Source {
 	var list []strict.Source
-	for i := len(t.kustomization.Patches) - 1; i >= 0; i-- {
-		if s, ok := t.inlinePatch(i); ok {
-			list = append(list, s)
-		}
-	}
 	for i := len(t.patches) - 1; i >= 0; i-- {
-		list = append(list, strict.Source{Path: t.patches[i].path, Content: t.patches[i].content})
+		p := t.patches[i]
+		if p.file != nil && (!p.inline || p.offset > 0) {
+			list = append(list, strict.Source{Path: p.file.path, Content: p.file.content, Offset: p.offset})
+		}
 	}
 	for i := len(t.components) - 1; i >= 0; i-- {
 		list = append(list, t.components[i].sources()...)
@@ -38,19 +30,6 @@ func (s step) sources() []strict.Source {
 	return nil
 }
 
-// inlinePatch is a patch that stands in the kustomization itself as a block (patch: |-), whose first line is the one after the key's.
-func (t *target) inlinePatch(i int) (strict.Source, bool) {
-	text := t.kustomization.Patches[i].Patch
-	if text == "" || len(t.file.docs) == 0 {
-		return strict.Source{}, false
-	}
-	node := strict.NodeIn(t.file.docs[0], fmt.Sprintf("patches[%d].patch", i))
-	if node == nil || node.Style&yaml.LiteralStyle == 0 {
-		return strict.Source{}, false
-	}
-	return strict.Source{Path: t.file.path, Content: []byte(text), Offset: node.Line}, true
-}
-
 // FileOf is the file in the built folder itself that holds an object of the kind, or a patch of one; its kustomization when there is none.
 func (r *Result) FileOf(kind string) string {
 	t := r.root
@@ -62,9 +41,9 @@ func (r *Result) FileOf(kind string) string {
 			return step.file.path
 		}
 	}
-	for _, f := range t.patches {
-		if f.holds(kind) {
-			return f.path
+	for _, p := range t.patches {
+		if p.file.holds(kind) {
+			return p.file.path
 		}
 	}
 	return t.file.path

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
 
 	"kubehenge.dev/render/strict"
@@ -20,7 +21,14 @@ type target struct {
 	kustomization types.Kustomization
 	resources     []step
 	components    []step
-	patches       []*file
+	patches       []patch
+}
+
+// patch is one entry of patches: a file, or text in the kustomization itself.
+type patch struct {
+	file   *file // nil when it could not be read
+	inline bool
+	offset int // of its lines in the kustomization, where they can be told
 }
 
 // step is one entry of resources or components: a file or a kustomization of its own.
@@ -160,6 +168,7 @@ func (s *scan) loadPatches(t *target, _ []string) error {
 	for i, p := range t.kustomization.Patches {
 		s.objects++
 		if p.Path == "" {
+			t.patches = append(t.patches, s.inlinePatch(t, i, p.Patch))
 			continue
 		}
 		f, err := s.own(t, fmt.Sprintf("patches[%d].path", i), p.Path)
@@ -168,17 +177,40 @@ func (s *scan) loadPatches(t *target, _ []string) error {
 		}
 		if f != nil {
 			s.parse(f)
-			t.patches = append(t.patches, f)
 		}
+		t.patches = append(t.patches, patch{file: f})
 	}
 	return nil
+}
+
+// inlinePatch reads a patch that stands in the kustomization itself. As a block (patch: |-) its first line is the one after the key's.
+func (s *scan) inlinePatch(t *target, i int, text string) patch {
+	field := fmt.Sprintf("patches[%d].patch", i)
+	p := patch{file: &file{path: t.file.path, content: []byte(strings.TrimSpace(text))}, inline: true}
+	if node := strict.NodeIn(t.file.docs[0], field); node != nil && node.Style&yaml.LiteralStyle != 0 {
+		p.offset = node.Line
+	}
+	before := len(s.problems)
+	s.parse(p.file)
+	for j := range s.problems[before:] {
+		told := &s.problems[before+j]
+		told.Field = field
+		if told.Line += p.offset; p.offset == 0 {
+			told.Line = fieldLine(t.file, field)
+		}
+	}
+	return p
 }
 
 // loadOthers reads the other files that a kustomization may name.
 func (s *scan) loadOthers(t *target, _ []string) error {
 	for field, name := range otherFiles(&t.kustomization) {
-		if _, err := s.own(t, field, name); err != nil {
+		f, err := s.own(t, field, name)
+		if err != nil {
 			return err
+		}
+		if f != nil && strings.HasPrefix(field, "replacements") {
+			s.parse(f)
 		}
 	}
 	return nil
