@@ -92,7 +92,7 @@ func (l *Lab) manifests() ([]install.Manifest, error) {
 	}
 	if l.options.WithoutClusterAPI {
 		for i := range out {
-			out[i] = out[i].WithoutAdmission()
+			out[i] = out[i].WithoutWebhooks()
 		}
 	}
 	return out, nil

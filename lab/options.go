@@ -31,7 +31,7 @@ type Options struct {
 	Capmox, CapmoxManifests string
 	// WithoutCapmoxPatches leaves out the patches that capmox's manifests are installed with, to see what they are for.
 	WithoutCapmoxPatches bool
-	// WithoutClusterAPI installs Cluster API's kinds without its admission webhooks and starts none of its providers: a
+	// WithoutClusterAPI installs Cluster API's kinds without its webhooks and starts none of its providers: a
 	// Cluster is accepted as its schema has it, and nothing is built from it. For measurements of Kubehenge alone.
 	WithoutClusterAPI bool
 	// WithoutAgent starts all but the agent.

@@ -45,8 +45,32 @@ func (m Manifest) OutOfPods() Manifest { return m.without(inPods) }
 // admission are the kinds that call a provider before an object is accepted.
 var admission = map[string]bool{"ValidatingWebhookConfiguration": true, "MutatingWebhookConfiguration": true}
 
-// WithoutAdmission returns the manifest without admission webhooks, for a lab in which nobody answers them.
-func (m Manifest) WithoutAdmission() Manifest { return m.without(admission) }
+// WithoutWebhooks returns the manifest for a lab in which nobody answers webhooks: without those of admission, and
+// with kinds that are served in their storage version alone. It changes the CRDs in place.
+//
+// A webhook of conversion that nobody answers costs more than errors: for each version that it cannot convert to, the
+// API server lists all objects again each second
+// (https://github.com/kubernetes/apiserver/blob/v0.36.0/pkg/storage/cacher/cacher.go, "reinitializing").
+func (m Manifest) WithoutWebhooks() Manifest {
+	out := m.without(admission)
+	for _, u := range out.Objects {
+		if u.GetKind() == "CustomResourceDefinition" {
+			serveStorageVersion(u)
+		}
+	}
+	return out
+}
+
+func serveStorageVersion(crd *unstructured.Unstructured) {
+	unstructured.RemoveNestedField(crd.Object, "spec", "conversion")
+	spec, _ := crd.Object["spec"].(map[string]any)
+	versions, _ := spec["versions"].([]any)
+	for _, v := range versions {
+		if version, ok := v.(map[string]any); ok {
+			version["served"] = version["storage"]
+		}
+	}
+}
 
 func (m Manifest) without(kinds map[string]bool) Manifest {
 	out := Manifest{Name: m.Name}

@@ -71,18 +71,39 @@ func TestWhatNeedsPodsIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestWithoutAdmissionNobodyIsAskedAboutObjects(t *testing.T) {
-	m, err := install.Parse("provider", []byte(provider))
+func TestWithoutWebhooksNobodyIsAskedAboutObjects(t *testing.T) {
+	m, err := install.Parse("provider", []byte(provider+`
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: versioned.example.org}
+spec:
+  versions:
+  - {name: v1, served: true, storage: false}
+  - {name: v2, served: true, storage: true}
+`))
 	if err != nil {
 		t.Fatal(err)
 	}
+	m = m.WithoutWebhooks()
 	var kept []string
-	for _, u := range m.WithoutAdmission().Objects {
+	for _, u := range m.Objects {
 		kept = append(kept, u.GetKind())
+		if _, found, _ := unstructured.NestedMap(u.Object, "spec", "conversion"); found {
+			t.Errorf("%s is still converted by a webhook", u.GetName())
+		}
 	}
-	want := []string{"ServiceAccount", "Deployment", "CustomResourceDefinition", "CustomResourceDefinition"}
+	want := []string{"ServiceAccount", "Deployment", "CustomResourceDefinition", "CustomResourceDefinition", "CustomResourceDefinition"}
 	if diff := cmp.Diff(want, kept); diff != "" {
 		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+	versions, _, _ := unstructured.NestedSlice(m.Objects[4].Object, "spec", "versions")
+	served := []any{
+		map[string]any{"name": "v1", "served": false, "storage": false},
+		map[string]any{"name": "v2", "served": true, "storage": true},
+	}
+	if diff := cmp.Diff(served, versions); diff != "" {
+		t.Errorf("versions (-want +got):\n%s", diff)
 	}
 }
 
