@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,12 +22,12 @@ type repo struct {
 	*git.Repository
 	tip     string
 	err     error
-	fetches int
+	fetches atomic.Int64
 	vouch   *git.Vouch
 }
 
 func (r *repo) Fetch(context.Context) (string, error) {
-	r.fetches++
+	r.fetches.Add(1)
 	return r.tip, r.err
 }
 

@@ -32,8 +32,8 @@ func TestTheRepositoryIsPolledWithJitter(t *testing.T) {
 		running(t, r, Options{Poll: 10 * time.Second})
 		time.Sleep(1000 * time.Second)
 		synctest.Wait()
-		if r.fetches < 90 || r.fetches > 112 {
-			t.Errorf("%d fetches in 1000 s", r.fetches)
+		if n := r.fetches.Load(); n < 90 || n > 112 {
+			t.Errorf("%d fetches in 1000 s", n)
 		}
 	})
 }
@@ -49,16 +49,16 @@ func TestANudgeIsFollowedAtOnceAndManyMakeOne(t *testing.T) {
 			s.Notify()
 		}
 		synctest.Wait()
-		if r.fetches != 2 {
-			t.Errorf("%d fetches after a hundred nudges at once, want 2", r.fetches)
+		if n := r.fetches.Load(); n != 2 {
+			t.Errorf("%d fetches after a hundred nudges at once, want 2", n)
 		}
 		for range 100 { // a nudge each 10 ms for a second: one fetch each 200 ms
 			s.Notify()
 			time.Sleep(10 * time.Millisecond)
 		}
 		synctest.Wait()
-		if r.fetches < 6 || r.fetches > 8 {
-			t.Errorf("%d fetches after a second of nudges", r.fetches)
+		if n := r.fetches.Load(); n < 6 || n > 8 {
+			t.Errorf("%d fetches after a second of nudges", n)
 		}
 	})
 }
@@ -89,8 +89,8 @@ func TestAfterFailuresPausesGrowAndANudgeEndsThem(t *testing.T) {
 		s := running(t, r, Options{Poll: time.Second})
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
-		if r.fetches < 8 || r.fetches > 13 { // after 0, 2, 6, 14, 30, 62, 126 s, then each 2 minutes
-			t.Errorf("%d fetches in 10 minutes of failures", r.fetches)
+		if n := r.fetches.Load(); n < 8 || n > 13 { // after 0, 2, 6, 14, 30, 62, 126 s, then each 2 minutes
+			t.Errorf("%d fetches in 10 minutes of failures", n)
 		}
 		r.err, r.tip = nil, r.commit(t, "", "base", 0)
 		s.Notify()

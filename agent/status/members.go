@@ -80,7 +80,7 @@ func newRoster(in *Input) *roster {
 		version = in.RaisedVersion
 	}
 	for _, machine := range in.Machines {
-		m := newMember(machine, vms[machine.Spec.InfrastructureRef.Name], version)
+		m := newMember(machine, vms[machine.Spec.InfrastructureRef.Name], version, in.Now)
 		if m.pool != "" && m.waits == waitsForBootstrapData && !initialized(in) {
 			m.waits = waitsForControlPlane
 		}
@@ -114,7 +114,7 @@ func wantedPools(spec v1alpha1.ClusterClaimSpec) []*pool {
 	return pools
 }
 
-func newMember(machine *clusterv1.Machine, vm *unstructured.Unstructured, version string) *member {
+func newMember(machine *clusterv1.Machine, vm *unstructured.Unstructured, version string, now time.Time) *member {
 	m := &member{name: machine.Name, created: machine.CreationTimestamp.Time}
 	if _, ok := machine.Labels[clusterv1.MachineControlPlaneLabel]; !ok {
 		m.pool = machine.Labels[clusterv1.ClusterTopologyMachineDeploymentNameLabel]
@@ -124,20 +124,24 @@ func newMember(machine *clusterv1.Machine, vm *unstructured.Unstructured, versio
 	upToDate := meta.FindStatusCondition(machine.Status.Conditions, clusterv1.MachineUpToDateCondition)
 	m.current = machine.Spec.Version == version && (upToDate == nil || upToDate.Status != metav1.ConditionFalse)
 	if !machine.DeletionTimestamp.IsZero() {
-		m.leave(machine, vm)
+		m.leave(machine, vm, now)
 	}
 	return m
 }
 
+// usualDeletion is how long a VM's deletion may go without a word. capmox asks for the removal before the VM has
+// stopped, is refused, says DeletionFailed without a reason, and asks again; that is how every deletion goes.
+const usualDeletion = time.Minute
+
 // leave says what a machine that is being deleted waits for.
-func (m *member) leave(machine *clusterv1.Machine, vm *unstructured.Unstructured) {
+func (m *member) leave(machine *clusterv1.Machine, vm *unstructured.Unstructured, now time.Time) {
 	m.leaving, m.since = true, machine.DeletionTimestamp.Time
 	m.waits, m.trouble, m.terminal = "is being deleted", "", false
 	c := meta.FindStatusCondition(machine.Status.Conditions, clusterv1.DeletingCondition)
 	if c != nil && c.Reason == clusterv1.MachineDeletingDrainingNodeReason {
 		m.waits = "is being drained"
 	}
-	if c := vmCondition(vm); c != nil && c.Reason == "DeletionFailed" {
+	if c := vmCondition(vm); c != nil && c.Reason == "DeletionFailed" && (c.Message != "" || now.Sub(m.since) > usualDeletion) {
 		m.waits, m.trouble = failed[c.Reason].waits, explainProvider(c.Message)
 	}
 }

@@ -174,7 +174,6 @@ func updating(v *view) (v1alpha1.Phase, string) {
 	if v.roster.settled() {
 		return "", ""
 	}
-	what, done := v.change()
 	waits := "Cluster API changes the next machine"
 	m := v.roster.troubled()
 	if m == nil {
@@ -183,24 +182,26 @@ func updating(v *view) (v1alpha1.Phase, string) {
 	if m != nil {
 		waits = m.sentence(v.Now)
 	}
-	return v1alpha1.PhaseUpdating, fmt.Sprintf("%s: %d of %d nodes done; %s", what, min(done, v.roster.wanted()), v.roster.wanted(), waits)
+	return v1alpha1.PhaseUpdating, v.change() + "; " + waits
 }
 
-// change names what is going on with the machines, and counts those that are through with it.
-func (v *view) change() (string, int) {
+// change names what is going on with the machines, and counts how far it is.
+func (v *view) change() string {
 	r := v.roster
+	done := fmt.Sprintf(": %d of %d nodes done", min(r.doneNodes(), r.wanted()), r.wanted())
 	wantsVersion := v.Claim.Spec.Version
 	outdated := r.count(func(m *member) bool { return !m.current })
 	switch {
 	case v.ControlPlane != nil && v.ControlPlane.Status.Version != "" && v.ControlPlane.Status.Version != wantsVersion && v.RaisedVersion == "",
 		outdated > 0 && v.upgrading():
-		return "Upgrading to " + wantsVersion, r.doneNodes()
+		return "Upgrading to " + wantsVersion + done
 	case outdated > 0:
-		return "Replacing machines", r.doneNodes()
-	case r.count(func(m *member) bool { return !m.leaving }) > r.wanted():
-		return "Scaling down", r.ready()
+		return "Replacing machines" + done
 	}
-	return "Changing machines", r.doneNodes()
+	if surplus := r.count(func(*member) bool { return true }) - r.wanted(); surplus > 0 {
+		return fmt.Sprintf("Scaling down: %d too many", surplus)
+	}
+	return "Changing machines" + done
 }
 
 // upgrading is true while machines of another Kubernetes version are there.

@@ -3,6 +3,7 @@ package status
 import (
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -77,6 +78,7 @@ var sentences = map[string]struct {
 
 	// What Cluster API refuses.
 	"capmox refuses the change of a machine template: its webhook was installed without the condition that lets Cluster API try one": {topology("ReconcileFailed", immutable), v1alpha1.PhaseError},
+	"Cluster API exchanges a machine template; trying again":                                                                         {topology("ReconcileFailed", `error reading the machine deployments: ProxmoxMachineTemplate.infrastructure.cluster.x-k8s.io "blog-workers-8txgl" not found`), v1alpha1.PhaseProvisioning},
 	"capmox refuses another disk size: its kind ProxmoxMachineTemplate was installed with the rule that a boot volume never changes": {topology("ReconcileFailed", immutableDisk), v1alpha1.PhaseError},
 	"The endpoint lies among the addresses of nodes; choose another endpoint":                                                        {topology("ReconcileFailed", endpointInside), v1alpha1.PhaseError},
 	"A webhook of Cluster API does not answer; trying again":                                                                         {topology("ReconcileFailed", webhookDown), v1alpha1.PhaseProvisioning},
@@ -93,8 +95,8 @@ var sentences = map[string]struct {
 	"Running; 5 of 5 nodes ready; the control plane is not available": {together(ranOnce, fiveReady, func(in *Input) { in.Cluster.Status.Conditions = nil }), v1alpha1.PhaseRunning},
 	"Changing machines: 5 of 7 nodes done; shop-workers-c waits for its boot since 12:03": {together(ranOnce, fiveReady,
 		func(in *Input) { in.Claim.Spec.Workers.Replicas = 4 }, machine("shop-workers-c", "workers", vmIs("WaitingForCloudInit", ""))), v1alpha1.PhaseUpdating},
-	"Scaling down: 4 of 4 nodes done; Cluster API changes the next machine": {together(ranOnce, fiveReady, func(in *Input) { in.Claim.Spec.Workers.Replicas = 1 }), v1alpha1.PhaseUpdating},
-	"Changing machines: 4 of 4 nodes done; shop-workers-x is being drained since 12:03": {together(ranOnce, fiveReady, func(in *Input) {
+	"Scaling down: 1 too many; Cluster API changes the next machine": {together(ranOnce, fiveReady, func(in *Input) { in.Claim.Spec.Workers.Replicas = 1 }), v1alpha1.PhaseUpdating},
+	"Scaling down: 1 too many; shop-workers-x is being drained since 12:03": {together(ranOnce, fiveReady, func(in *Input) {
 		in.Claim.Spec.Workers.Replicas = 1
 		in.Machines, in.VMs = in.Machines[:4], in.VMs[:4]
 		machine("shop-workers-x", "workers", ready, leavingSince(clusterv1.MachineDeletingDrainingNodeReason))(in)
@@ -129,6 +131,10 @@ var sentences = map[string]struct {
 
 	// Deletion.
 	"Deleting: 5 VMs left": {together(ranOnce, fiveReady, func(in *Input) { in.Life = Leaving }), v1alpha1.PhaseDeleting},
+	"Deleting: 1 VM left": {together(ranOnce, func(in *Input) { in.Life, in.Now = Leaving, at.Add(20*time.Second) },
+		machine("shop-cp-a", "", vmIs("DeletionFailed", ""), leavingSince("x"))), v1alpha1.PhaseDeleting},
+	"Deleting: 1 VM left; shop-cp-a cannot be deleted: the Proxmox VE provider does not say why; trying again since 12:03": {together(ranOnce, func(in *Input) { in.Life = Leaving },
+		machine("shop-cp-a", "", vmIs("DeletionFailed", ""), leavingSince("x"))), v1alpha1.PhaseDeleting},
 	"Deleting: 1 VM left; shop-cp-a cannot be deleted: Proxmox VE answers 595 for node pve2; trying again since 12:03": {together(ranOnce, func(in *Input) { in.Life = Leaving },
 		machine("shop-cp-a", "", vmIs("DeletionFailed", nodeOffline), leavingSince("x"))), v1alpha1.PhaseDeleting},
 	"Deleting: the VMs are gone, Cluster API clears up":    {together(ranOnce, func(in *Input) { in.Life = Leaving }), v1alpha1.PhaseDeleting},

@@ -47,6 +47,7 @@ var topologyRules = []func(message string) *refusal{
 	says("connection refused", passing("A part of Cluster API does not answer; trying again")),
 	says("context deadline exceeded", passing("A part of Cluster API does not answer in time; trying again")),
 	says("the object has been modified", passing("Cluster API is busy with the cluster; trying again")),
+	templateMissing,
 	classMissing,
 	variableInvalid,
 	func(m string) *refusal {
@@ -68,9 +69,18 @@ func says(text string, r *refusal) func(string) *refusal {
 }
 
 var (
+	goneTemplate = regexp.MustCompile(`(?:Machine|Config)Template[^"]*"[^"]+" not found`)
 	missingClass = regexp.MustCompile(`ClusterClass[^"]*"([^"]+)" not found`)
 	badVariable  = regexp.MustCompile(`variables\[([^\]]+)\][^:]*: (.*)`)
 )
+
+// templateMissing is what the topology controller says for a moment after it has put a new template in an old one's place.
+func templateMissing(message string) *refusal {
+	if !goneTemplate.MatchString(message) {
+		return nil
+	}
+	return passing("Cluster API exchanges a machine template; trying again")
+}
 
 func classMissing(message string) *refusal {
 	m := missingClass.FindStringSubmatch(message)
