@@ -144,14 +144,14 @@ func (s *session) takenOver(ctx context.Context, former int) (took time.Duration
 	return time.Since(since), since, err
 }
 
-// weigh adds the figure of the memory with all claims, the largest that was seen.
+// weigh adds the figure of the memory with all claims and no machines, the largest that was seen.
 func (s *session) weigh(context.Context) error {
-	names := []string{"after the first commit", "after the changes", "after idling", fmt.Sprintf("with %d machines each", machinesEach), "restarted with them"}
 	var most, peak float64
 	var seen []string
-	for i, m := range s.loaded {
+	for i, when := range []string{"after the first commit", "after the changes", "after idling", "after a restart"} {
+		m := s.loaded[i]
 		most, peak = max(most, m.resident), max(peak, m.peak)
-		seen = append(seen, fmt.Sprintf("%.0f %s", m.resident, names[i]))
+		seen = append(seen, fmt.Sprintf("%.0f %s", m.resident, when))
 	}
 	s.add(Figure{
 		Name: fmt.Sprintf("agent's memory, %s claims", thousands(s.Claims)), Value: most, Unit: Megabytes, Target: loadedMemory,

@@ -47,7 +47,16 @@ func (s *session) machines(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return s.settled(ctx)
+	if err := s.settled(ctx); err != nil {
+		return err
+	}
+	m := s.loaded[len(s.loaded)-1]
+	s.add(Figure{
+		Name:  fmt.Sprintf("agent's memory, %s claims and %s machines", thousands(s.Claims), thousands(s.Claims*machinesEach)),
+		Value: m.resident, Unit: Megabytes, Target: loadedMemory,
+		Note: fmt.Sprintf("resident, as if Cluster API had built all clusters; the most it held was %s", show(m.peak, Megabytes)),
+	})
+	return nil
 }
 
 func createWithStatus(ctx context.Context, c client.Client, o *unstructured.Unstructured) error {

@@ -38,7 +38,7 @@ type session struct {
 	signer     ssh.Signer
 	repository *git.Repository
 	arrivals   *arrivals
-	// loaded is the agent's memory with all claims, as it was seen at several times.
+	// loaded is the agent's memory with all claims, whenever it came to rest.
 	loaded []memory
 }
 
@@ -52,9 +52,9 @@ func (r *run) onLab() []progress.Step {
 		{Name: fmt.Sprintf("bring in %s claims", thousands(r.Claims)), Do: s.load},
 		{Name: fmt.Sprintf("follow %d commits of one claim each", r.Commits), Do: s.follow},
 		{Name: fmt.Sprintf("watch the agent idle for %s", r.Idle), Do: s.idle},
-		{Name: fmt.Sprintf("make %s machines, as if all clusters ran", thousands(r.Claims*machinesEach)), Do: s.machines},
 		{Name: "restart the agent", Do: s.restart},
 		{Name: "weigh the agent", Do: s.weigh},
+		{Name: fmt.Sprintf("make %s machines, as if all clusters ran", thousands(r.Claims*machinesEach)), Do: s.machines},
 	}
 }
 
