@@ -16,7 +16,7 @@ const (
 	etcdPeerPort   = 2380
 	proxmoxPort    = 8006
 	gitPort        = 8443
-	firstHealth    = 9440
+	firstHealth    = 9450 // apart from 9443, which the real capmox takes on all interfaces
 )
 
 // webhookPorts is how many webhook ports a lab may use. Controller managers listen with them on all interfaces and
