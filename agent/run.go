@@ -49,15 +49,10 @@ func Run(ctx context.Context, o Options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []struct {
-		name string
-		add  func(context.Context, ctrl.Manager, Options) error
-	}{
-		{"health checks", addHealth},
-		{"synchronisation", addSync},
-	} {
-		if err := step.add(ctx, mgr, o); err != nil {
-			return fmt.Errorf("set up %s: %w", step.name, err)
+	p := newParts(mgr, o)
+	for _, part := range setup {
+		if err := part.add(p, ctx); err != nil {
+			return fmt.Errorf("set up %s: %w", part.name, err)
 		}
 	}
 	logger.Info("Starting", "repository", o.Repository, "branch", o.Branch)
@@ -135,11 +130,11 @@ func restConfig(kubeconfig string) (*rest.Config, error) {
 	return config, nil
 }
 
-func addHealth(_ context.Context, mgr ctrl.Manager, _ Options) error {
-	if err := mgr.AddHealthzCheck("process", healthz.Ping); err != nil {
+func (p *parts) addHealth(context.Context) error {
+	if err := p.manager.AddHealthzCheck("process", healthz.Ping); err != nil {
 		return err
 	}
-	return mgr.AddReadyzCheck("process", healthz.Ping)
+	return p.manager.AddReadyzCheck("process", healthz.Ping)
 }
 
 // optionalFile reads a file that may be left out.

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/clock"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -18,45 +16,37 @@ import (
 	"kubehenge.dev/agent/sync"
 	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/git"
-	"kubehenge.dev/proxmox"
 	"kubehenge.dev/render"
 )
 
+// addAllocation has clusters given their addresses and VMIDs.
+func (p *parts) addAllocation(context.Context) error {
+	p.reconciler.Allocator = allocation.New(p.proxmox.Pools(), p.lists)
+	return nil
+}
+
 // addSync joins repository, source, intake and reconcilers.
-func addSync(ctx context.Context, mgr ctrl.Manager, o Options) error {
-	now := clock.RealClock{}
-	metrics, err := newMetrics(mgr.GetCache(), now)
+func (p *parts) addSync(ctx context.Context) error {
+	repo, err := openRepository(ctx, p.options)
 	if err != nil {
 		return err
 	}
-	allocator, err := newAllocator(o, metrics, now)
-	if err != nil {
-		return err
-	}
-	repo, err := openRepository(ctx, o)
-	if err != nil {
-		return err
-	}
+	mgr := p.manager
 	last := &lastApplied{direct: mgr.GetAPIReader()}
-	src := newSource(ctx, repo, o, last)
-	store := &sync.Store{}
-	intake := &sync.Intake{
-		Client: mgr.GetClient(), Source: src, Renderer: render.New(), Store: store, Clock: now,
+	src := newSource(ctx, repo, p.options, last)
+	*p.intake = sync.Intake{
+		Client: mgr.GetClient(), Source: src, Renderer: render.New(), Store: p.store, Clock: p.clock,
 		Tree:        func(commit string) (render.Tree, error) { return repo.Tree(commit) },
-		LastApplied: last.commit, Taken: metrics.taken,
+		LastApplied: last.commit, Taken: p.metrics.taken,
 	}
-	reconciler := &sync.Reconciler{
-		Client: mgr.GetClient(), Direct: mgr.GetAPIReader(), Store: store, Allocator: allocator,
-		Events: mgr.GetEventRecorder("kubehenge"), Clock: now, Observer: metrics,
-	}
-	fleet := &sync.FleetReconciler{Client: mgr.GetClient(), Direct: mgr.GetAPIReader(), Store: store, Intake: intake}
-	if err := sync.Setup(ctx, mgr, reconciler, fleet, intake); err != nil {
+	fleet := &sync.FleetReconciler{Client: mgr.GetClient(), Direct: mgr.GetAPIReader(), Store: p.store, Intake: p.intake}
+	if err := sync.Setup(ctx, mgr, p.reconciler, fleet, p.intake); err != nil {
 		return err
 	}
 	if err := mgr.Add(manager.RunnableFunc(src.Run)); err != nil {
 		return err
 	}
-	return addNotify(mgr, o, src)
+	return addNotify(mgr, p.options, src)
 }
 
 func openRepository(ctx context.Context, o Options) (*git.Repository, error) {
@@ -83,19 +73,6 @@ func newSource(ctx context.Context, repo *git.Repository, o Options, last *lastA
 		options.Signers = source.SignersFile(o.AllowedSignersFile)
 	}
 	return source.New(repo, options)
-}
-
-// newAllocator connects to Proxmox VE; every call is counted.
-func newAllocator(o Options, m *metrics, now clock.PassiveClock) (*allocation.Allocator, error) {
-	ca, err := optionalFile(o.ProxmoxCAFile)
-	if err != nil {
-		return nil, fmt.Errorf("read --proxmox-ca-file: %w", err)
-	}
-	c, err := proxmox.Connect(proxmox.Options{URL: o.ProxmoxURL, TokenID: o.ProxmoxTokenID, TokenFile: o.ProxmoxTokenFile, CA: ca, OnCall: m.proxmoxCall})
-	if err != nil {
-		return nil, err
-	}
-	return allocation.New(c.Pools(), proxmox.NewCache(c.Pools(), c.Machines(), nil, 0, now)), nil
 }
 
 // lastApplied is the commit that an earlier run took over, as the live Fleet has it. An API server that does not

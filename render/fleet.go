@@ -73,6 +73,9 @@ func defaultFleet(spec *v1alpha1.FleetSpec) {
 	if spec.Deletion.Mode == "" {
 		spec.Deletion.Mode = v1alpha1.DeletionKeep
 	}
+	if spec.Proxmox.ISOStorage == "" {
+		spec.Proxmox.ISOStorage = v1alpha1.DefaultISOStorage
+	}
 	if spec.Deletion.MaxPerCommit == 0 {
 		spec.Deletion.MaxPerCommit = 1
 	}

@@ -48,9 +48,26 @@ func (v *view) decide() (v1alpha1.Phase, string) {
 		if message == "" {
 			continue
 		}
+		phase, message = v.withNotices(phase, message)
 		return phase, v.withGit(message)
 	}
 	return v.old.Phase, v.withGit("Waiting to be applied")
+}
+
+// withNotices adds the first of what other parts have to say: what needs a person goes before the sentence, what is
+// waited for after it.
+func (v *view) withNotices(phase v1alpha1.Phase, message string) (v1alpha1.Phase, string) {
+	if len(v.Notices) == 0 || v.Life == Gone || v.Git.Presence == NeverInGit {
+		return phase, message
+	}
+	n := v.Notices[0]
+	if n.Kind != Terminal {
+		return phase, message + "; " + lower(n.Sentence) + since(n.Since, v.Now)
+	}
+	if phase == v1alpha1.PhaseProvisioning || phase == v1alpha1.PhasePending {
+		phase = v1alpha1.PhaseError
+	}
+	return phase, n.Sentence + "; " + lower(message)
 }
 
 // withGit puts before a sentence what is amiss in Git; the cluster keeps running meanwhile.

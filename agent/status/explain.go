@@ -17,9 +17,9 @@ import (
 func Explain(step Step, err error) *Stop {
 	for _, explain := range explanations {
 		if s := explain(err); s != nil {
-			told := *s
-			told.Step = step
-			return &told
+			answer := *s
+			answer.Step = step
+			return &answer
 		}
 	}
 	return &Stop{Step: step, Kind: Transient, Reason: "Failed", Message: upper(firstLine(err.Error()))}
@@ -27,12 +27,22 @@ func Explain(step Step, err error) *Stop {
 
 // explanations know a family of errors each; the first answer counts.
 var explanations = []func(error) *Stop{
+	told,
 	allocationError,
 	proxmoxError,
 	missingKind,
 	webhookSilent,
 	refusedByAPI,
 	serverSilent,
+}
+
+// told is an error that brings its own sentence.
+func told(err error) *Stop {
+	var t *Told
+	if !errors.As(err, &t) {
+		return nil
+	}
+	return &Stop{Kind: t.Kind, Reason: t.Reason, Message: upper(t.Sentence)}
 }
 
 // allocationError is a sentence for people already.

@@ -143,3 +143,10 @@ func fiveReady(in *Input) {
 	machine("shop-workers-b", "workers", ready)(in)
 	available(in)
 }
+
+// notice is said by another part at 12:03.
+func notice(kind Kind, sentence string) func(*Input) {
+	return func(in *Input) {
+		in.Notices = append(in.Notices, Notice{Kind: kind, Sentence: sentence, Since: at})
+	}
+}

@@ -63,7 +63,9 @@ type Step string
 
 // The steps that can be stopped.
 const (
+	StepProviders  Step = "providers"
 	StepClass      Step = "class"
+	StepCorner     Step = "corner"
 	StepAllocation Step = "allocation"
 	StepApply      Step = "apply"
 	StepPrune      Step = "prune"
@@ -103,6 +105,8 @@ type Input struct {
 	Revision string
 	// Allocation is what is reserved for the cluster; nil when nothing is.
 	Allocation *v1alpha1.Allocation
+	// Notices are what other parts of the agent have to say, the most urgent first.
+	Notices []Notice
 	// Inventory names the applied objects.
 	Inventory []v1alpha1.ObjectReference
 

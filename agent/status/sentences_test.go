@@ -86,6 +86,12 @@ var sentences = map[string]struct {
 	"Waiting for Cluster API to read class kubeadm-1":                                                                                {topology("ClusterClassNotReconciled", "x"), v1alpha1.PhaseProvisioning},
 	"Cluster API cannot build the cluster as asked: spec.template.spec.memoryMiB in body should be a multiple of 8":                  {topology("ReconcileFailed", badMemory), v1alpha1.PhaseProvisioning},
 
+	// What other parts of the agent have to say.
+	"Running; 5 of 5 nodes ready; VM 20013 belongs to no machine: look at it, then run kubehenge gc team-a/shop since 12:03": {
+		together(ranOnce, fiveReady, notice(Waiting, "VM 20013 belongs to no machine: look at it, then run kubehenge gc team-a/shop")), v1alpha1.PhaseRunning},
+	"No node has room for a machine with 16 GiB; waiting for Cluster API to make the first control-plane machine": {
+		notice(Terminal, "No node has room for a machine with 16 GiB"), v1alpha1.PhaseError},
+
 	// Running and changing.
 	"Running; 5 of 5 nodes ready": {fiveReady, v1alpha1.PhaseRunning},
 	"Running; 4 of 5 nodes ready; shop-workers-b waits for its node to be ready since 12:03": {together(ranOnce, fiveReady, func(in *Input) {

@@ -63,6 +63,14 @@ type Store struct{ current atomic.Pointer[Desired] }
 // Get is the desired state in force; nil before the first accepted commit.
 func (s *Store) Get() *Desired { return s.current.Load() }
 
+// Fleet is the platform's settings in force; nil before the first accepted commit.
+func (s *Store) Fleet() *v1alpha1.Fleet {
+	if d := s.Get(); d != nil {
+		return d.Fleet
+	}
+	return nil
+}
+
 func (s *Store) set(d *Desired) { s.current.Store(d) }
 
 // newDesired turns a rendering into the desired state: overlays that render as they are, broken ones as they last

@@ -53,6 +53,8 @@ type Reconciler struct {
 	Clock clock.PassiveClock
 	// Observer is told of work done; nil tells nobody.
 	Observer Observer
+	// Board holds what other parts have to say at claims; nil holds nothing.
+	Board *status.Board
 	// Follow is called with each kind that is applied beside the claim and its Cluster, before the first apply,
 	// so that its changes are watched. Nil follows none.
 	Follow func(ctx context.Context, object client.Object) error

@@ -57,7 +57,7 @@ func (r *Reconciler) statusOf(ctx context.Context, s *scope) (v1alpha1.ClusterCl
 	}
 	in := status.Input{
 		Claim: claim, Git: s.git, Life: s.life, Stop: s.stop, Applied: s.applied || s.appliedBefore(), RaisedVersion: s.raised,
-		Allocation: s.allocation, Inventory: s.inventory,
+		Allocation: s.allocation, Inventory: s.inventory, Notices: r.Board.Notices(s.key),
 		Cluster: s.cluster, ControlPlane: seen.controlPlane, Machines: seen.machines, VMs: seen.vms, Now: r.Clock.Now(),
 	}
 	if s.applied || s.wanted.tombstone() { // the claim with the tombstone is applied before anything is deleted

@@ -69,9 +69,19 @@ type ProxmoxSettings struct {
 	// +kubebuilder:validation:MinItems=1
 	// +listType=set
 	Storages []string `json:"storages"`
+	// ISOStorage is the storage of the machines' bootstrap ISOs. It holds nothing else, since deleting an ISO takes
+	// Datastore.Allocate on all of it. Default: kubehenge-iso.
+	// +optional
+	ISOStorage string `json:"isoStorage,omitempty"`
+	// HA makes control-plane VMs on shared storage resources of Proxmox VE's HA manager. Default: false.
+	// +optional
+	HA bool `json:"ha,omitempty"`
 	// VMIDs is the range that clusters' blocks of 100 VMIDs are taken from. Nothing else may use it.
 	VMIDs IDRange `json:"vmIDs"`
 }
+
+// DefaultISOStorage is the storage of bootstrap ISOs where the Fleet names none.
+const DefaultISOStorage = "kubehenge-iso"
 
 // Network is a network that nodes can be put on.
 type Network struct {

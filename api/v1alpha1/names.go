@@ -14,16 +14,46 @@ const (
 	// ClassLabel marks the objects of a class revision with its name.
 	ClassLabel = "kubehenge.dev/class"
 
+	// OnlineNodesAnnotation on a Cluster lists, sorted and comma-separated, the Proxmox VE nodes that may take its machines now.
+	OnlineNodesAnnotation = "kubehenge.dev/online-nodes"
+	// CornerAnnotation on a Cluster is CornerReady once its pool, user, token and volume owner are in Proxmox VE.
+	CornerAnnotation = "kubehenge.dev/corner"
+	// CornerReady is the value of CornerAnnotation that lets Cluster API begin.
+	CornerReady = "ready"
+	// ProxmoxNodeAnnotation on a ProxmoxMachine names the node that its VM moved to, so that the provider looks again.
+	ProxmoxNodeAnnotation = "kubehenge.dev/proxmox-node"
+	// RotateAnnotation on a live ClusterClaim asks for a new token; its value is when that was asked, in RFC 3339.
+	RotateAnnotation = "kubehenge.dev/rotate"
+	// CollectAnnotation on a live ClusterClaim lists the VMIDs, comma-separated, of ownerless VMs to delete.
+	CollectAnnotation = "kubehenge.dev/gc"
+	// HAHookAnnotation on a control-plane Machine holds the deletion of its VM until it is out of Proxmox VE's HA.
+	HAHookAnnotation = "pre-terminate.delete.hook.machine.cluster.x-k8s.io/kubehenge-ha"
+
 	// SyncFieldManager owns the fields that come from Git.
 	SyncFieldManager = "kubehenge-sync"
 	// StatusFieldManager owns the status subresource of ClusterClaim and Fleet.
 	StatusFieldManager = "kubehenge-status"
+	// PlacementFieldManager owns OnlineNodesAnnotation.
+	PlacementFieldManager = "kubehenge-placement"
+	// CornerFieldManager owns CornerAnnotation and the objects that carry a cluster's token to it.
+	CornerFieldManager = "kubehenge-corner"
+	// HAFieldManager owns HAHookAnnotation and ProxmoxNodeAnnotation.
+	HAFieldManager = "kubehenge-ha"
+	// RemedyFieldManager owns the marks on machines that are to be replaced.
+	RemedyFieldManager = "kubehenge-remedy"
 
 	// AllocationVariable is the Cluster variable that carries addresses and VMIDs given by the leader.
 	AllocationVariable = "allocation"
 
 	// Tag marks every VM and template that belongs to Kubehenge.
 	Tag = "kubehenge"
+	// VolumesTag marks the VM that owns a cluster's volumes.
+	VolumesTag = "kubehenge-volumes"
+
+	// ClustersGroup is the Proxmox VE group that all clusters' users belong to.
+	ClustersGroup = "kubehenge-clusters"
+	// ClusterToken is the name of a cluster's API token.
+	ClusterToken = "cluster"
 )
 
 // ClusterTag is the Proxmox VE tag, and the last segment of the pool, of one cluster.
@@ -36,3 +66,9 @@ func ClusterPool(workloadPool, namespace, name string) string {
 
 // TemplateTag is the tag of the VM template with a Kubernetes version; distribution is "kubeadm" and the like.
 func TemplateTag(distribution, version string) string { return distribution + "-" + version }
+
+// ClusterUser is the Proxmox VE user that a cluster's token belongs to.
+func ClusterUser(namespace, name string) string { return "kh-" + ClusterTag(namespace, name) + "@pve" }
+
+// OwnerVMName is the name of the VM that owns a cluster's volumes; its VMID is the last of the cluster's block.
+func OwnerVMName(name string) string { return name + "-volumes" }

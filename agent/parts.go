@@ -1,0 +1,88 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"kubehenge.dev/agent/status"
+	"kubehenge.dev/agent/sync"
+	"kubehenge.dev/proxmox"
+)
+
+// parts is what the parts of the agent have in common while they are set up. Each part has a file wire_<part>.go
+// with one method, and a line in setup.
+type parts struct {
+	options Options
+	manager ctrl.Manager
+	metrics *metrics
+	clock   clock.WithTicker
+
+	// proxmox is Proxmox VE as the agent's own token sees it; lists are its bulk lists, read once for all.
+	proxmox *proxmox.Client
+	lists   *proxmox.Cache
+
+	// store is the desired state, board what is said at claims.
+	store *sync.Store
+	board *status.Board
+	// intake wakes claims; reconciler works on them. Parts that take part in that set their interface here, before
+	// addSync.
+	intake     *sync.Intake
+	reconciler *sync.Reconciler
+}
+
+// setup are the parts in the order in which they are joined.
+var setup = []struct {
+	name string
+	add  func(*parts, context.Context) error
+}{
+	{"metrics", (*parts).addMetrics},
+	{"Proxmox VE", (*parts).addProxmox},
+	{"allocation", (*parts).addAllocation},
+	{"synchronisation", (*parts).addSync},
+	{"health checks", (*parts).addHealth},
+}
+
+// newParts are the parts before the first is set up.
+func newParts(mgr ctrl.Manager, o Options) *parts {
+	p := &parts{options: o, manager: mgr, clock: clock.RealClock{}, store: &sync.Store{}, intake: &sync.Intake{}}
+	p.board = status.NewBoard(p.wake)
+	p.reconciler = &sync.Reconciler{
+		Client: mgr.GetClient(), Direct: mgr.GetAPIReader(), Store: p.store, Board: p.board,
+		Events: mgr.GetEventRecorder("kubehenge"), Clock: p.clock,
+	}
+	return p
+}
+
+// wake has claims looked at, once there is a queue.
+func (p *parts) wake(keys ...types.NamespacedName) {
+	if p.intake.Enqueue != nil {
+		p.intake.Enqueue(keys...)
+	}
+}
+
+func (p *parts) addMetrics(context.Context) error {
+	m, err := newMetrics(p.manager.GetCache(), p.clock)
+	p.metrics, p.reconciler.Observer = m, m
+	return err
+}
+
+// addProxmox connects with the agent's own token; every call is counted.
+func (p *parts) addProxmox(context.Context) error {
+	o := p.options
+	ca, err := optionalFile(o.ProxmoxCAFile)
+	if err != nil {
+		return fmt.Errorf("read --proxmox-ca-file: %w", err)
+	}
+	p.proxmox, err = proxmox.Connect(proxmox.Options{
+		URL: o.ProxmoxURL, TokenID: o.ProxmoxTokenID, TokenFile: o.ProxmoxTokenFile, CA: ca, OnCall: p.metrics.proxmoxCall,
+	})
+	if err != nil {
+		return err
+	}
+	p.lists = proxmox.NewCache(p.proxmox.Pools(), p.proxmox.Machines(), p.proxmox.Nodes(), 0, p.clock)
+	return nil
+}
