@@ -9,16 +9,22 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// DefaultAge is how old a list in a Cache may be. With three lists it bounds an idle agent to 18 calls a minute.
+// DefaultAge is how old a list in a Cache may be. Each list that is asked for all the time costs six calls a minute.
 const DefaultAge = 10 * time.Second
 
 // Cache answers lists from memory while they are fresh, so that the number of calls grows with time and not with the
 // number of clusters that ask. A failed read is remembered as long as a good one: when Proxmox VE is down, it is not
 // asked by every cluster in turn. It is safe for concurrent use; the lists are shared and must not be changed.
 type Cache struct {
-	pools    remembered[[]Pool]
-	machines remembered[[]Machine]
-	nodes    remembered[[]Node]
+	pools     remembered[[]Pool]
+	machines  remembered[[]Machine]
+	nodes     remembered[[]Node]
+	users     remembered[[]User]
+	grants    remembered[[]Grant]
+	roles     remembered[[]Role]
+	storages  remembered[[]Storage]
+	resources remembered[[]HAResource]
+	rules     remembered[[]HARule]
 }
 
 // NewCache remembers the lists of p, m and n for age (DefaultAge when 0). A nil interface makes its list unusable.
@@ -39,6 +45,21 @@ func NewCache(p Pools, m Machines, n Nodes, age time.Duration, c clock.PassiveCl
 	return cache
 }
 
+// Cached remembers every list of the client for age (DefaultAge when 0). Each is read only when it is asked for.
+func (c *Client) Cached(age time.Duration, clk clock.PassiveClock) *Cache {
+	if age == 0 {
+		age = DefaultAge
+	}
+	cache := NewCache(c.Pools(), c.Machines(), c.Nodes(), age, clk)
+	cache.users.prepare(c.Accounts().Users, age, clk)
+	cache.grants.prepare(c.Accounts().Grants, age, clk)
+	cache.roles.prepare(c.Accounts().Roles, age, clk)
+	cache.storages.prepare(c.Storages().List, age, clk)
+	cache.resources.prepare(c.HA().Resources, age, clk)
+	cache.rules.prepare(c.HA().Rules, age, clk)
+	return cache
+}
+
 // Pools is the list of pools. The same slice comes back until it is read anew.
 func (c *Cache) Pools(ctx context.Context) ([]Pool, error) { return c.pools.get(ctx) }
 
@@ -48,12 +69,30 @@ func (c *Cache) Machines(ctx context.Context) ([]Machine, error) { return c.mach
 // Nodes is the list of nodes.
 func (c *Cache) Nodes(ctx context.Context) ([]Node, error) { return c.nodes.get(ctx) }
 
+// Users is the list of users with their tokens.
+func (c *Cache) Users(ctx context.Context) ([]User, error) { return c.users.get(ctx) }
+
+// Grants is the list of ACL entries.
+func (c *Cache) Grants(ctx context.Context) ([]Grant, error) { return c.grants.get(ctx) }
+
+// Roles is the list of roles.
+func (c *Cache) Roles(ctx context.Context) ([]Role, error) { return c.roles.get(ctx) }
+
+// Storages is the list of storages' definitions.
+func (c *Cache) Storages(ctx context.Context) ([]Storage, error) { return c.storages.get(ctx) }
+
+// HAResources is the list of guests under HA.
+func (c *Cache) HAResources(ctx context.Context) ([]HAResource, error) { return c.resources.get(ctx) }
+
+// HARules is the list of HA rules.
+func (c *Cache) HARules(ctx context.Context) ([]HARule, error) { return c.rules.get(ctx) }
+
 // Forget makes the next question of each list go to Proxmox VE; call it after a write. A read that began before is
 // not remembered.
 func (c *Cache) Forget() {
-	c.pools.forget()
-	c.machines.forget()
-	c.nodes.forget()
+	for _, list := range []interface{ forget() }{&c.pools, &c.machines, &c.nodes, &c.users, &c.grants, &c.roles, &c.storages, &c.resources, &c.rules} {
+		list.forget()
+	}
 }
 
 // remembered is one list.

@@ -26,6 +26,25 @@ func (c *Client) delete(ctx context.Context, path string) error {
 	return plain(http.MethodDelete, path, c.api.Delete(ctx, path, nil))
 }
 
+// task makes a call that Proxmox VE answers with the name of a task: POST where there are parameters, else DELETE.
+func (c *Client) task(ctx context.Context, path string, params map[string]any) (UPID, error) {
+	var raw string
+	method, err := http.MethodPost, error(nil)
+	if params == nil {
+		method, err = http.MethodDelete, c.api.Delete(ctx, path, &raw)
+	} else {
+		err = c.api.Post(ctx, path, params, &raw)
+	}
+	if err := plain(method, path, err); err != nil {
+		return UPID{}, err
+	}
+	upid, err := ParseUPID(raw)
+	if err != nil {
+		return UPID{}, &Error{Kind: Unreadable, Method: method, Path: apiPath(path), Status: http.StatusOK, Reason: err.Error(), cause: err}
+	}
+	return upid, nil
+}
+
 // plain takes the Error out of net/http's wrapping, which repeats the address with its query. What is no Error is
 // the caller's own cancellation, or an answer of another form than the caller reads.
 func plain(method, path string, err error) error {
@@ -76,4 +95,5 @@ func Route(path string) string {
 var placeholders = map[string]string{
 	"nodes": "{node}", "qemu": "{vmid}", "lxc": "{vmid}", "tasks": "{upid}", "pools": "{pool}",
 	"storage": "{storage}", "content": "{volume}", "users": "{user}", "groups": "{group}", "roles": "{role}", "token": "{token}",
+	"resources": "{sid}", "rules": "{rule}",
 }

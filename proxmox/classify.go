@@ -108,18 +108,21 @@ func (r refusal) badRequest() Kind {
 //
 // Sources of the texts: pve-cluster PVE/Cluster.pm and PVE/RESTHandler (no quorum), pve-access-control and
 // pve-manager API2/Pool.pm (errors inside a locked section become a 500 with a prefix), pve-guest-common
-// PVE/AbstractConfig.pm (locks), qemu-server API2/Qemu.pm (destroy).
+// PVE/AbstractConfig.pm (locks), qemu-server API2/Qemu.pm (destroy), pve-ha-manager PVE/API2/HA.
 var kindOfText = []struct {
 	text *regexp.Regexp
 	kind Kind
 }{
 	{regexp.MustCompile(`(?i)\bno quorum\b`), Transient},
 	{regexp.MustCompile(`^(.* failed: )?403 Permission check failed`), Forbidden},
-	{regexp.MustCompile(`^(.* failed: )?400 Parameter verification failed`), Invalid},
+	{regexp.MustCompile(`requires 'Permissions\.Modify' or superset of privileges`), Forbidden},
+	{regexp.MustCompile(`^(.* failed: )?400 (Parameter verification failed|Rule '.*' is invalid)|\bcannot use (unmanaged resource|non-existent node)`), Invalid},
+	{regexp.MustCompile(`\bha groups have been migrated to rules\b`), Unsupported},
+	{regexp.MustCompile(`, not HA managed!`), NotFound},
 	{regexp.MustCompile(`\b(VM|CT) is locked\b`), Locked},
 	{regexp.MustCompile(`can't lock file .* got timeout|error: got lock request timeout`), Locked},
 	{alreadyThere, Exists},
-	{regexp.MustCompile(`\bis not empty\b|\bis still in use\b|\bis running - destroy failed|\bunable to remove VM\b|\bprotection mode enabled`), InUse},
+	{regexp.MustCompile(`\bis not empty\b|\bis still in use\b|\bis running - destroy failed|\bunable to remove VM\b|\bis used by service\b|\bprotection mode enabled`), InUse},
 	{regexp.MustCompile(`^hostname lookup '.*' failed`), NotFound},
 }
 

@@ -48,13 +48,18 @@ type Client struct {
 
 // Connect prepares a client. It makes no call; Version does.
 func Connect(o Options) (*Client, error) {
+	t := token{id: o.TokenID, secret: o.Secret, file: o.TokenFile}
+	if err := t.check(); err != nil {
+		return nil, fmt.Errorf("connect to Proxmox VE as %s: %w", o.TokenID, err)
+	}
+	return connectAs(t, o)
+}
+
+// connectAs prepares a client whose calls are made by somebody.
+func connectAs(who signer, o Options) (*Client, error) {
 	base, err := baseURL(o.URL)
 	if err != nil {
 		return nil, fmt.Errorf("connect to Proxmox VE: %w", err)
-	}
-	t := token{id: o.TokenID, secret: o.Secret, file: o.TokenFile}
-	if err := t.check(); err != nil {
-		return nil, fmt.Errorf("connect to Proxmox VE at %s: %w", base, err)
 	}
 	roots, err := trusted(o.CA)
 	if err != nil {
@@ -66,7 +71,7 @@ func Connect(o Options) (*Client, error) {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
-	judge := &judge{next: wire(roots), token: t, timeout: o.Timeout, onCall: o.OnCall}
+	judge := &judge{next: wire(roots), signer: who, timeout: o.Timeout, onCall: o.OnCall}
 	client := &http.Client{Transport: &retry{next: judge, clock: o.Clock}}
 	return &Client{api: pve.NewClient(base, pve.WithHTTPClient(client), pve.WithUserAgent("kubehenge")), clock: o.Clock}, nil
 }

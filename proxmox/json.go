@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -23,7 +24,8 @@ func (f *flag) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// whole is an integer that may come as a string.
+// whole is an integer that may come as a string. A broken number, such as a container's half of a processor, is
+// rounded up.
 type whole int64
 
 // UnmarshalJSON reads 100, "100" and null.
@@ -32,11 +34,15 @@ func (w *whole) UnmarshalJSON(raw []byte) error {
 	if digits == "null" || digits == "" {
 		return nil
 	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil {
-		return fmt.Errorf("%s is not a whole number", raw)
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		*w = whole(n)
+		return nil
 	}
-	*w = whole(n)
+	broken, err := strconv.ParseFloat(digits, 64)
+	if err != nil || math.Abs(broken) > 1<<53 {
+		return fmt.Errorf("%s is not a number", raw)
+	}
+	*w = whole(math.Ceil(broken))
 	return nil
 }
 

@@ -42,6 +42,11 @@ type Machine struct {
 	Tags []string
 	// Template is true for a VM template.
 	Template bool
+	// MemoryBytes is the memory it may use, CPUs its processors (a container's share of one counts as one), DiskBytes
+	// the size of its boot disk. All are 0 while there are no fresh statistics.
+	MemoryBytes int64
+	CPUs        int
+	DiskBytes   int64
 }
 
 // MachineStatus is a VM at this moment.
@@ -188,11 +193,14 @@ type machineRow struct {
 	Lock     string `json:"lock"`
 	Tags     string `json:"tags"`
 	Template flag   `json:"template"`
+	Memory   whole  `json:"maxmem"`
+	CPUs     whole  `json:"maxcpu"`
+	Disk     whole  `json:"maxdisk"`
 }
 
 func (r machineRow) machine() Machine {
 	return Machine{Type: r.Type, VMID: int(r.VMID), Name: r.Name, Node: r.Node, Status: r.Status, Pool: r.Pool, Lock: r.Lock,
-		Tags: splitTags(r.Tags), Template: bool(r.Template)}
+		Tags: splitTags(r.Tags), Template: bool(r.Template), MemoryBytes: int64(r.Memory), CPUs: int(r.CPUs), DiskBytes: int64(r.Disk)}
 }
 
 type statusRow struct {

@@ -17,6 +17,10 @@ type Node struct {
 	Name string
 	// Online is false as soon as the cluster has lost it, and true within seconds of its return.
 	Online bool
+	// MemoryBytes is its memory, MemoryUsedBytes what of it is in use, CPUs how many threads it has. All are 0 while
+	// they are unknown: without Sys.Audit on the node, and for a node that does not report.
+	MemoryBytes, MemoryUsedBytes int64
+	CPUs                         int
 }
 
 // Nodes are the machines that Proxmox VE runs on.
@@ -28,13 +32,16 @@ func (n nodes) List(ctx context.Context) ([]Node, error) {
 	var rows []struct {
 		Node   string `json:"node"`
 		Status string `json:"status"`
+		Memory whole  `json:"maxmem"`
+		Used   whole  `json:"mem"`
+		CPUs   whole  `json:"maxcpu"`
 	}
 	if err := n.client.get(ctx, "/nodes", &rows); err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
 	list := make([]Node, 0, len(rows))
 	for _, row := range rows {
-		list = append(list, Node{Name: row.Node, Online: row.Status == "online"})
+		list = append(list, Node{Name: row.Node, Online: row.Status == "online", MemoryBytes: int64(row.Memory), MemoryUsedBytes: int64(row.Used), CPUs: int(row.CPUs)})
 	}
 	return list, nil
 }

@@ -3,6 +3,7 @@ package proxmox
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"regexp"
 	"strings"
@@ -50,5 +51,12 @@ func (t token) check() error {
 	return err
 }
 
-// header is the value of Authorization.
-func (t token) header(secret string) string { return "PVEAPIToken=" + t.id + "=" + secret }
+// sign puts the token into the request's header.
+func (t token) sign(req *http.Request) (string, error) {
+	secret, err := t.read()
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Authorization", "PVEAPIToken="+t.id+"="+secret)
+	return secret, nil
+}

@@ -17,10 +17,15 @@ import (
 // maxBody is the most that is read of an answer. The largest is /cluster/resources: some 500 bytes a guest.
 const maxBody = 64 << 20
 
-// judge makes a call with the token and lets nothing through but Proxmox VE's own success.
+// signer puts into a request who makes it. It gives what must never appear in a text.
+type signer interface {
+	sign(req *http.Request) (secret string, err error)
+}
+
+// judge makes a call as somebody and lets nothing through but Proxmox VE's own success.
 type judge struct {
 	next    http.RoundTripper
-	token   token
+	signer  signer
 	timeout time.Duration
 	onCall  func(method, route string, status int)
 }
@@ -28,14 +33,13 @@ type judge struct {
 // RoundTrip answers with a response that was read to its end and is a JSON envelope, or with an *Error.
 func (j *judge) RoundTrip(req *http.Request) (*http.Response, error) {
 	path := apiPath(req.URL.Path)
-	secret, err := j.token.read()
-	if err != nil {
-		return nil, &Error{Kind: Unauthorized, Method: req.Method, Path: path, Reason: err.Error(), cause: err}
-	}
 	ctx, cancel := context.WithTimeout(req.Context(), j.timeout)
 	defer cancel()
 	signed := req.Clone(ctx)
-	signed.Header.Set("Authorization", j.token.header(secret))
+	secret, err := j.signer.sign(signed)
+	if err != nil {
+		return nil, &Error{Kind: Unauthorized, Method: req.Method, Path: path, Reason: err.Error(), cause: err}
+	}
 
 	res, body, err := j.exchange(signed)
 	j.count(req.Method, path, res)
@@ -124,7 +128,10 @@ func verdict(res *http.Response, body []byte) *Error {
 	return nil
 }
 
-// withoutSecret keeps the token's secret out of texts, should a proxy repeat the request in its answer.
+// withoutSecret keeps the secret out of texts, should a proxy repeat the request in its answer.
 func withoutSecret(s, secret string) string {
+	if secret == "" {
+		return s
+	}
 	return strings.ReplaceAll(s, secret, "[secret]")
 }
