@@ -17,6 +17,8 @@ type Options struct {
 	Repository, Branch string
 	// GitUsername and GitPasswordFile sign in to it; GitCAFile holds the certificates that vouch for it.
 	GitUsername, GitPasswordFile, GitCAFile string
+	// GitSSHKeyFile and GitKnownHostsFile are for repositories that are reached over SSH.
+	GitSSHKeyFile, GitKnownHostsFile string
 	// AllowedSignersFile lists who may sign commits, as ssh-keygen -Y verify reads it; empty accepts unsigned ones.
 	AllowedSignersFile string
 	// AcceptRewrite is a commit that is accepted once though it does not descend from the one in force.
@@ -56,6 +58,11 @@ are read from files, never from flags or the environment, and read again wheneve
     --proxmox-url https://pve1.example.org:8006/api2/json --proxmox-token-id 'kubehenge-agent@pve!agent' \
     --proxmox-token-file /etc/kubehenge/proxmox/token --proxmox-ca-file /etc/kubehenge/proxmox/ca.pem --leader-elect
 
+  # a repository over SSH
+  kubehenge agent --repository ssh://git@git.example.org/fleet.git --git-ssh-key-file /etc/kubehenge/git/id_ed25519 \
+    --git-known-hosts-file /etc/kubehenge/git/known_hosts --proxmox-url https://pve1.example.org:8006 \
+    --proxmox-token-id 'kubehenge-agent@pve!agent' --proxmox-token-file /etc/kubehenge/proxmox/token --leader-elect
+
   # on one's own machine, with a repository in the next folder
   kubehenge agent --kubeconfig management.kubeconfig --repository ../fleet --log-format text \
     --proxmox-url https://pve1.example.org:8006 --proxmox-token-id 'kubehenge-agent@pve!agent' --proxmox-token-file token`,
@@ -79,6 +86,8 @@ func (o *Options) flags(cmd *cobra.Command) {
 	f.StringVar(&o.GitUsername, "git-username", "", "user name for the repository")
 	f.StringVar(&o.GitPasswordFile, "git-password-file", "", "file with the password or token for the repository")
 	f.StringVar(&o.GitCAFile, "git-ca-file", "", "PEM certificates that vouch for the repository's server (default: the system's)")
+	f.StringVar(&o.GitSSHKeyFile, "git-ssh-key-file", "", "private key in OpenSSH's format, without passphrase, for a repository over SSH")
+	f.StringVar(&o.GitKnownHostsFile, "git-known-hosts-file", "", "host keys that are accepted over SSH, as in ~/.ssh/known_hosts")
 	f.StringVar(&o.AllowedSignersFile, "allowed-signers-file", "", "OpenSSH allowed_signers file; with it a tip must be signed (default: unsigned commits are accepted)")
 	f.StringVar(&o.AcceptRewrite, "accept-rewrite", "", "commit to accept once though its history was rewritten")
 	f.DurationVar(&o.Poll, "poll", time.Minute, "time between two looks at the repository")
@@ -104,6 +113,9 @@ func (o *Options) check() error {
 		if value == "" {
 			errs = append(errs, fmt.Errorf("--%s is missing", flag))
 		}
+	}
+	if (o.GitSSHKeyFile == "") != (o.GitKnownHostsFile == "") {
+		errs = append(errs, errors.New("--git-ssh-key-file and --git-known-hosts-file go together: over SSH the server is known by its host key"))
 	}
 	if o.NotifyListen != "" && o.NotifyKeyFile == "" {
 		errs = append(errs, errors.New("--notify-listen needs --notify-key-file: nudges are signed"))

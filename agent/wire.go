@@ -60,6 +60,7 @@ func openRepository(ctx context.Context, o Options) (*git.Repository, error) {
 	}
 	repo, err := git.Open(ctx, git.Options{
 		URL: o.Repository, Branch: o.Branch, Username: o.GitUsername, PasswordFile: o.GitPasswordFile, CABundle: ca, Dir: dir,
+		SSHKeyFile: o.GitSSHKeyFile, KnownHostsFile: o.GitKnownHostsFile,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the repository: %w", err)

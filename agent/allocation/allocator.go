@@ -18,6 +18,7 @@ type Allocator struct {
 	turn  chan struct{} // held by the one that writes
 
 	mu      sync.Mutex
+	waiting []*ticket       // for the write
 	given   map[string]bool // pools whose allocation this process handed out
 	leaving map[string]bool // pools that were asked once whether they are empty
 	ledger  *ledger         // of the list it was read from
@@ -53,35 +54,6 @@ func (a *Allocator) Ensure(ctx context.Context, r Request) (*v1alpha1.Allocation
 	return a.write(ctx, r)
 }
 
-// write does it with fresh eyes: what was read before may be seconds old.
-func (a *Allocator) write(ctx context.Context, r Request) (*v1alpha1.Allocation, error) {
-	if err := a.lock(ctx); err != nil {
-		return nil, err
-	}
-	defer a.unlock()
-	l, err := a.readAnew(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the allocations: %w", err)
-	}
-	d, err := plan(l, r, a.inUse(r))
-	if err != nil {
-		return nil, err
-	}
-	if err := a.heldByMembers(ctx, l, r); err != nil {
-		return nil, err
-	}
-	if d.action == keep {
-		return a.give(r, d.block), nil
-	}
-	if err := a.apply(ctx, r.pool(), d); err != nil {
-		return nil, err
-	}
-	if err := a.confirm(ctx, r, d, l.entries[r.pool()].comment); err != nil {
-		return nil, err
-	}
-	return a.give(r, d.block), nil
-}
-
 // apply is the one write. A pool is made together with its comment, so there is never a pool without its allocation.
 func (a *Allocator) apply(ctx context.Context, pool string, d decision) error {
 	defer a.seen.Forget()
@@ -107,34 +79,6 @@ func (a *Allocator) exists(ctx context.Context, pool string) error {
 	}
 	return &Error{Kind: Changed, Pool: pool, Message: fmt.Sprintf(
 		"pool %s exists, and Proxmox VE does not show it to the agent: give the agent's token Pool.Audit on /pool/%[1]s", pool)}
-}
-
-// confirm reads back. When another agent wrote the same at the same moment, at least the one that wrote later sees
-// both, and takes its own back.
-func (a *Allocator) confirm(ctx context.Context, r Request, d decision, former string) error {
-	l, err := a.readAnew(ctx)
-	if err != nil {
-		return fmt.Errorf("read the allocations back: %w", err)
-	}
-	pool := r.pool()
-	e, exists := l.entries[pool]
-	if exists && e.comment == d.comment && e.clash == "" {
-		return nil
-	}
-	contended := &Error{Kind: Contended, Pool: pool, Message: fmt.Sprintf("another agent gave out addresses at the same moment as pool %s's: trying again", pool)}
-	if !exists || e.comment != d.comment {
-		return contended
-	}
-	defer a.seen.Forget()
-	if d.action == create {
-		err = a.pools.Delete(ctx, pool)
-	} else {
-		err = a.pools.SetComment(ctx, pool, former)
-	}
-	if err != nil {
-		return fmt.Errorf("take back what another agent gave out too: %w", err)
-	}
-	return contended
 }
 
 // inUse is true when machines may use the allocation: the Cluster exists, or may exist by now.

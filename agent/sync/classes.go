@@ -2,12 +2,17 @@ package sync
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -38,6 +43,44 @@ func (c *classKeeper) ensure(ctx context.Context, class *render.Class) error {
 	}
 	log.FromContext(ctx).Info("Applied class", "class", class.Name)
 	c.applied[class.Name] = class.Digest
+	return nil
+}
+
+// restoreClasses is how often the objects of classes are put back as Git has them. Claims watch their own objects;
+// what belongs to no claim is looked at here.
+const restoreClasses = 5 * time.Minute
+
+// restore applies the classes that were applied, whole: an object that nobody changed stays as it is.
+func (c *classKeeper) restore(ctx context.Context, classes map[string]*render.Class) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(c.applied)) {
+		class := classes[name]
+		if class == nil || class.Digest != c.applied[name] {
+			continue // the next claim that needs it applies it
+		}
+		for _, o := range class.Objects {
+			c.applier.Forget(o.GroupVersionKind().GroupKind(), client.ObjectKeyFromObject(o))
+			if _, err := c.applier.Apply(ctx, o, nil); err != nil {
+				errs = append(errs, fmt.Errorf("class %s: %w", name, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// keepClasses restores classes until the context ends.
+func (r *Reconciler) keepClasses(ctx context.Context) error {
+	wait.JitterUntilWithContext(ctx, func(ctx context.Context) {
+		desired := r.Store.Get()
+		if desired == nil {
+			return
+		}
+		if err := r.classes.restore(ctx, desired.Classes); err != nil {
+			log.FromContext(ctx).Error(err, "Cannot put classes back; trying again later")
+		}
+	}, restoreClasses, 0.1, true)
 	return nil
 }
 

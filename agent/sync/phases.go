@@ -20,8 +20,8 @@ type phase struct {
 // phases is the whole work on a claim, in order.
 var phases = []phase{
 	{"decide", status.StepApply, (*Reconciler).decide},
-	{"class", status.StepClass, (*Reconciler).applyClass},
 	{"claim", status.StepApply, (*Reconciler).applyClaim},
+	{"class", status.StepClass, (*Reconciler).applyClass},
 	{"allocation", status.StepAllocation, (*Reconciler).allocate},
 	{"inventory", status.StepApply, (*Reconciler).recordInventory},
 	{"cluster", status.StepApply, (*Reconciler).applyCluster},

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -60,6 +61,9 @@ func Setup(ctx context.Context, mgr ctrl.Manager, r *Reconciler, f *FleetReconci
 	r.Follow = (&follower{controller: c, cache: mgr.GetCache()}).follow
 	if err := fleetController(mgr, f, i); err != nil {
 		return fmt.Errorf("set up the fleet's controller: %w", err)
+	}
+	if err := mgr.Add(manager.RunnableFunc(r.keepClasses)); err != nil {
+		return err
 	}
 	return mgr.Add(i)
 }

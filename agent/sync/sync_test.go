@@ -1,10 +1,13 @@
 package sync
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"kubehenge.dev/api/v1alpha1"
@@ -206,6 +209,53 @@ func TestTheClassGoesWithItsLastCluster(t *testing.T) {
 	w.settle()
 	if n := w.classObjects(); n != 0 {
 		t.Errorf("%d class objects are left after the last cluster", n)
+	}
+}
+
+func TestAClassThatCannotBeAppliedIsToldAtTheClaim(t *testing.T) {
+	w := newWorld(t)
+	w.refuse = func(kind string) error {
+		if kind == "KubeadmControlPlaneTemplate" {
+			return apierrors.NewInternalError(errors.New("failed calling webhook: connection refused"))
+		}
+		return nil
+	}
+	w.shop()
+	w.push()
+	if err := w.once(); err == nil {
+		t.Fatal("the class was applied all the same")
+	}
+	if c := w.wantPhase(shop, v1alpha1.PhasePending); !strings.Contains(c.Status.Message, "A webhook of Cluster API does not answer") {
+		t.Errorf("the claim says %q", c.Status.Message)
+	}
+	w.refuse = nil
+	w.settle()
+	w.wantPhase(shop, v1alpha1.PhaseRunning)
+}
+
+func TestAClassThatSomebodyChangedIsPutBack(t *testing.T) {
+	w := newWorld(t)
+	w.shop()
+	w.push()
+	w.settle()
+	key := client.ObjectKey{Namespace: v1alpha1.SystemNamespace, Name: "kubeadm-1"}
+	class := &clusterv1.ClusterClass{}
+	if err := w.client.Get(t.Context(), key, class); err != nil {
+		t.Fatal(err)
+	}
+	want := class.DeepCopy()
+	class.Spec.Patches = nil
+	if err := w.client.Update(t.Context(), class); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.reconciler.classes.restore(t.Context(), w.reconciler.Store.Get().Classes); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.client.Get(t.Context(), key, class); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.Spec, class.Spec); diff != "" {
+		t.Errorf("the class (-want +got):\n%s", diff)
 	}
 }
 

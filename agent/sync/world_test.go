@@ -41,8 +41,9 @@ type world struct {
 	t         *testing.T
 	clock     *testclock.FakeClock
 	client    client.WithWatch
-	writes    []string // the agent's writes to the API server since the last look
-	others    int      // everybody else's
+	refuse    func(kind string) error // what the API server says against an apply; nil takes all
+	writes    []string                // the agent's writes to the API server since the last look
+	others    int                     // everybody else's
 	allocator *ledgerAllocator
 	files     map[string][]byte
 	trees     map[string]render.Tree
@@ -144,6 +145,11 @@ func (w *world) noting() interceptor.Funcs {
 	return interceptor.Funcs{
 		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 			note("apply", o)
+			if u, ok := o.(interface{ GetKind() string }); ok && w.refuse != nil {
+				if err := w.refuse(u.GetKind()); err != nil {
+					return err
+				}
+			}
 			return c.Apply(ctx, o, opts...)
 		},
 		SubResourceApply: func(ctx context.Context, c client.Client, sub string, o runtime.ApplyConfiguration, opts ...client.SubResourceApplyOption) error {

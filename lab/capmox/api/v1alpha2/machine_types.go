@@ -301,6 +301,7 @@ type ProxmoxMachineStatus struct {
 }
 
 // VirtualMachineState is what a look at the VM told.
+// +kubebuilder:validation:Enum=notfound;pending;ready
 type VirtualMachineState string
 
 // States of a VM.
