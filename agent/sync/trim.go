@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"kubehenge.dev/agent/apply"
+	"kubehenge.dev/api/v1alpha1"
 )
 
 // CacheOptions keep of each watched object what the agent reads, so that 1,000 clusters stay small. Managed fields
@@ -22,9 +23,9 @@ func CacheOptions() cache.Options {
 	return cache.Options{
 		DefaultTransform: strip(dropLastApplied),
 		ByObject: map[client.Object]cache.ByObject{
-			&clusterv1.Machine{}:                  {Transform: strip(dropManaged, trimMachine)},
-			&controlplanev1.KubeadmControlPlane{}: {Transform: strip(dropManaged, trimControlPlane)},
-			vmObject():                            {Transform: strip(dropManaged, trimVM)},
+			&clusterv1.Machine{}:                  {Transform: strip(dropManaged, keepAnnotations, trimMachine)},
+			&controlplanev1.KubeadmControlPlane{}: {Transform: strip(dropManaged, dropAnnotations, trimControlPlane)},
+			vmObject():                            {Transform: strip(dropManaged, keepAnnotations, trimVM)},
 		},
 	}
 }
@@ -40,9 +41,27 @@ func strip(steps ...func(metav1.Object)) toolscache.TransformFunc {
 	}
 }
 
-func dropManaged(o metav1.Object) {
-	o.SetManagedFields(nil)
-	o.SetAnnotations(nil)
+func dropManaged(o metav1.Object) { o.SetManagedFields(nil) }
+
+func dropAnnotations(o metav1.Object) { o.SetAnnotations(nil) }
+
+// keptAnnotations are those of machines that agent/machines reads.
+var keptAnnotations = []string{
+	clusterv1.RemediateMachineAnnotation, clusterv1.MachineSkipRemediationAnnotation, clusterv1.PausedAnnotation,
+	v1alpha1.HAHookAnnotation, v1alpha1.ProxmoxNodeAnnotation,
+}
+
+func keepAnnotations(o metav1.Object) {
+	var kept map[string]string
+	for _, name := range keptAnnotations {
+		if value, there := o.GetAnnotations()[name]; there {
+			if kept == nil {
+				kept = map[string]string{}
+			}
+			kept[name] = value
+		}
+	}
+	o.SetAnnotations(kept)
 }
 
 // dropLastApplied drops kubectl's copy of the object, and the managed fields of status writers: they can take no
@@ -61,7 +80,7 @@ func trimMachine(o metav1.Object) {
 	m.OwnerReferences = nil
 	m.Spec = clusterv1.MachineSpec{Version: m.Spec.Version, InfrastructureRef: m.Spec.InfrastructureRef}
 	m.Status = clusterv1.MachineStatus{NodeRef: m.Status.NodeRef, Conditions: keepConditions(m.Status.Conditions,
-		clusterv1.MachineNodeReadyCondition, clusterv1.MachineUpToDateCondition, clusterv1.DeletingCondition)}
+		clusterv1.MachineNodeReadyCondition, clusterv1.MachineUpToDateCondition, clusterv1.DeletingCondition, clusterv1.MachineOwnerRemediatedCondition)}
 }
 
 func trimControlPlane(o metav1.Object) {
@@ -86,20 +105,31 @@ func keepConditions(all []metav1.Condition, kinds ...string) []metav1.Condition 
 	return kept
 }
 
-// trimVM keeps the conditions of a ProxmoxMachine; the rest of it is large and of no use here.
+// trimVM keeps what agent/machines and agent/status read of a ProxmoxMachine; the rest of it is large and of no use here.
 func trimVM(o metav1.Object) {
 	u, ok := o.(*unstructured.Unstructured)
 	if !ok {
 		return
 	}
 	u.SetOwnerReferences(nil)
-	delete(u.Object, "spec")
-	conditions, found, _ := unstructured.NestedFieldNoCopy(u.Object, "status", "conditions")
-	if !found {
-		delete(u.Object, "status")
+	keepFields(u, "spec", "virtualMachineID")
+	keepFields(u, "status", "conditions", "proxmoxNode", "initialization", "addresses", "taskRef")
+}
+
+// keepFields drops all of a part of the object but some fields, and the part where it has none of them.
+func keepFields(u *unstructured.Unstructured, part string, fields ...string) {
+	all, _ := u.Object[part].(map[string]any)
+	kept := map[string]any{}
+	for _, f := range fields {
+		if value, there := all[f]; there {
+			kept[f] = value
+		}
+	}
+	if len(kept) == 0 {
+		delete(u.Object, part)
 		return
 	}
-	u.Object["status"] = map[string]any{"conditions": conditions}
+	u.Object[part] = kept
 }
 
 // matters drops updates that change nothing which the agent reads.
