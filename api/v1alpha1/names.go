@@ -16,6 +16,15 @@ const (
 
 	// OnlineNodesAnnotation on a Cluster lists, sorted and comma-separated, the Proxmox VE nodes that may take its machines now.
 	OnlineNodesAnnotation = "kubehenge.dev/online-nodes"
+	// TemplateAnnotation on a Cluster is its Kubernetes version once the VM template of that version was found; where it
+	// was looked for in vain, a colon and the reason follow.
+	TemplateAnnotation = "kubehenge.dev/vm-template"
+	// VersionsAnnotation on a ClusterClass of kubeadm lists, sorted and comma-separated, the Kubernetes versions that have
+	// a VM template.
+	VersionsAnnotation = "kubehenge.dev/kubeadm-versions"
+	// DeleteHoldPrefix begins the annotations on a Cluster that hold its deletion: DeleteHoldPrefix plus a part's name.
+	// The value is the sentence that says what is waited for. A part writes it before there is something to wait for.
+	DeleteHoldPrefix = "hold-delete.kubehenge.dev/"
 	// CornerAnnotation on a Cluster is CornerReady once its pool, user, token and volume owner are in Proxmox VE.
 	CornerAnnotation = "kubehenge.dev/corner"
 	// CornerReady is the value of CornerAnnotation that lets Cluster API begin.
@@ -33,14 +42,19 @@ const (
 	SyncFieldManager = "kubehenge-sync"
 	// StatusFieldManager owns the status subresource of ClusterClaim and Fleet.
 	StatusFieldManager = "kubehenge-status"
-	// PlacementFieldManager owns OnlineNodesAnnotation.
+	// PlacementFieldManager owns OnlineNodesAnnotation, TemplateAnnotation and VersionsAnnotation.
 	PlacementFieldManager = "kubehenge-placement"
+	// HooksFieldManager owns the ExtensionConfig HooksName.
+	HooksFieldManager = "kubehenge-hooks"
 	// CornerFieldManager owns CornerAnnotation and the objects that carry a cluster's token to it.
 	CornerFieldManager = "kubehenge-corner"
 	// HAFieldManager owns HAHookAnnotation and ProxmoxNodeAnnotation.
 	HAFieldManager = "kubehenge-ha"
 	// RemedyFieldManager owns the marks on machines that are to be replaced.
 	RemedyFieldManager = "kubehenge-remedy"
+
+	// HooksName is the ExtensionConfig by which Cluster API finds the agent's hooks; classes name their patches by it.
+	HooksName = "kubehenge"
 
 	// AllocationVariable is the Cluster variable that carries addresses and VMIDs given by the leader.
 	AllocationVariable = "allocation"
