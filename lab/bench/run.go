@@ -24,6 +24,10 @@ type Options struct {
 	Commits int
 	// Idle is how long the agent is watched while nothing happens. Default: one minute.
 	Idle time.Duration
+	// Clusters is how many clusters Cluster API really builds, at most 230. Default: 200.
+	Clusters int
+	// WithoutClusters leaves those out.
+	WithoutClusters bool
 	// WithoutLab leaves out what needs a lab.
 	WithoutLab bool
 	// Index and DataDir are the lab's; see lab.Options. Default of Index: DefaultIndex.
@@ -42,7 +46,7 @@ func (o Options) withDefaults() Options {
 	for _, d := range []struct {
 		field *int
 		value int
-	}{{&o.Claims, 1000}, {&o.Overlays, 10000}, {&o.Sample, 200}, {&o.Changes, 15}, {&o.Commits, 60}, {&o.Index, DefaultIndex}} {
+	}{{&o.Claims, 1000}, {&o.Overlays, 10000}, {&o.Sample, 200}, {&o.Changes, 15}, {&o.Commits, 60}, {&o.Clusters, 200}, {&o.Index, DefaultIndex}} {
 		if *d.field == 0 {
 			*d.field = d.value
 		}
@@ -72,6 +76,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	parts := [][]progress.Step{r.renders()}
 	if !r.WithoutLab {
 		parts = append(parts, r.onLab())
+	}
+	if !r.WithoutLab && !r.WithoutClusters {
+		parts = append(parts, r.onWholeLab())
 	}
 	for _, steps := range parts {
 		err := r.log.Run(ctx, steps)
