@@ -43,6 +43,7 @@ var setup = []struct {
 	{"Proxmox VE", (*parts).addProxmox},
 	{"allocation", (*parts).addAllocation},
 	{"synchronisation", (*parts).addSync},
+	{"remedy", (*parts).addRemedy},
 	{"health checks", (*parts).addHealth},
 }
 

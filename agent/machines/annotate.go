@@ -59,3 +59,12 @@ func patch(ctx context.Context, w client.Writer, o Object, manager, name string,
 	}
 	return nil
 }
+
+// AsObject is the live Cluster.
+func (c *Cluster) AsObject() Object {
+	o := Object{Kind: clusterv1.GroupVersion.WithKind("Cluster"), Key: c.Key}
+	if c.Object != nil {
+		o.UID = c.Object.UID
+	}
+	return o
+}

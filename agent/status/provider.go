@@ -24,6 +24,9 @@ func proxmoxAnswer(message string) string {
 	return ""
 }
 
+// ExplainProvider says in plain words what a message of the Proxmox VE provider's means.
+func ExplainProvider(message string) string { return explainProvider(message) }
+
 // explainProvider says in plain words what a provider's message means.
 func explainProvider(message string) string {
 	for _, explain := range providerRules {

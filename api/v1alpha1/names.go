@@ -35,6 +35,10 @@ const (
 	RotateAnnotation = "kubehenge.dev/rotate"
 	// CollectAnnotation on a live ClusterClaim lists the VMIDs, comma-separated, of ownerless VMs to delete.
 	CollectAnnotation = "kubehenge.dev/gc"
+	// OrphansAnnotation on a live ClusterClaim lists the VMs that belong to no machine, as JSON.
+	OrphansAnnotation = "kubehenge.dev/orphans"
+	// RemedyAnnotation on a Cluster counts, as JSON, how often machines were replaced for the same cause.
+	RemedyAnnotation = "kubehenge.dev/remedy"
 	// HAHookAnnotation on a control-plane Machine holds the deletion of its VM until it is out of Proxmox VE's HA.
 	HAHookAnnotation = "pre-terminate.delete.hook.machine.cluster.x-k8s.io/kubehenge-ha"
 

@@ -1,0 +1,15 @@
+package agent
+
+import (
+	"context"
+
+	"kubehenge.dev/agent/remedy"
+)
+
+// addRemedy has stuck machines found and replaced.
+func (p *parts) addRemedy(context.Context) error {
+	return p.manager.Add(&remedy.Patrol{
+		Client: p.manager.GetClient(), Direct: p.manager.GetAPIReader(), Guests: p.lists, Board: p.board,
+		Events: p.manager.GetEventRecorder("kubehenge"), Clock: p.clock,
+	})
+}
