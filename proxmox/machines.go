@@ -38,8 +38,10 @@ type Machine struct {
 	Pool string
 	// Lock names the operation that holds it; empty mostly.
 	Lock string
-	// Tags are its tags.
-	Tags []string
+	// Tags are its tags, and TagText how they are written: a tag may be separated by what not everybody takes for a
+	// separator.
+	Tags    []string
+	TagText string
 	// Template is true for a VM template.
 	Template bool
 	// MemoryBytes is the memory it may use, CPUs its processors (a container's share of one counts as one), DiskBytes
@@ -200,7 +202,7 @@ type machineRow struct {
 
 func (r machineRow) machine() Machine {
 	return Machine{Type: r.Type, VMID: int(r.VMID), Name: r.Name, Node: r.Node, Status: r.Status, Pool: r.Pool, Lock: r.Lock,
-		Tags: splitTags(r.Tags), Template: bool(r.Template), MemoryBytes: int64(r.Memory), CPUs: int(r.CPUs), DiskBytes: int64(r.Disk)}
+		Tags: splitTags(r.Tags), TagText: r.Tags, Template: bool(r.Template), MemoryBytes: int64(r.Memory), CPUs: int(r.CPUs), DiskBytes: int64(r.Disk)}
 }
 
 type statusRow struct {

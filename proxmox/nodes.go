@@ -29,19 +29,25 @@ func (c *Client) Nodes() Nodes { return nodes{c} }
 type nodes struct{ client *Client }
 
 func (n nodes) List(ctx context.Context) ([]Node, error) {
-	var rows []struct {
-		Node   string `json:"node"`
-		Status string `json:"status"`
-		Memory whole  `json:"maxmem"`
-		Used   whole  `json:"mem"`
-		CPUs   whole  `json:"maxcpu"`
-	}
+	var rows []nodeRow
 	if err := n.client.get(ctx, "/nodes", &rows); err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
 	list := make([]Node, 0, len(rows))
 	for _, row := range rows {
-		list = append(list, Node{Name: row.Node, Online: row.Status == "online", MemoryBytes: int64(row.Memory), MemoryUsedBytes: int64(row.Used), CPUs: int(row.CPUs)})
+		list = append(list, row.node())
 	}
 	return list, nil
+}
+
+type nodeRow struct {
+	Node   string `json:"node"`
+	Status string `json:"status"`
+	Memory whole  `json:"maxmem"`
+	Used   whole  `json:"mem"`
+	CPUs   whole  `json:"maxcpu"`
+}
+
+func (r nodeRow) node() Node {
+	return Node{Name: r.Node, Online: r.Status == "online", MemoryBytes: int64(r.Memory), MemoryUsedBytes: int64(r.Used), CPUs: int(r.CPUs)}
 }
