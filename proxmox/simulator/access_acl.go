@@ -211,17 +211,21 @@ func (c *call) mayHandOut(path, role string, propagate, remove bool) error {
 	if _, all := own["Permissions.Modify"]; all {
 		return nil
 	}
-	enough := role != permission.NoAccess
-	for p := range c.s.acl.Roles[role] {
-		flag, has := own[p]
-		enough = enough && has && (remove || !propagate || flag)
-	}
-	if enough {
-		return nil
-	}
 	verb := "add"
 	if remove {
 		verb = "remove"
 	}
-	return invalid("role", "Cannot %s role '%s' - requires 'Permissions.Modify' or superset of privileges.", verb, role)
+	for _, p := range sortedKeys(c.s.acl.Roles[role]) {
+		flag, has := own[p]
+		switch {
+		case !has:
+			return invalid("role", "Cannot %s role '%s' - requires 'Permissions.Modify' or superset of privileges.", verb, role)
+		case propagate && !flag && !remove:
+			return invalid("role", "Cannot %s role '%s' with propagation - requires 'Permissions.Modify' or propagated superset of privileges.", verb, role)
+		}
+	}
+	if role == permission.NoAccess {
+		return invalid("role", "Cannot %s role '%s' - requires 'Permissions.Modify'", verb, role)
+	}
+	return nil
 }

@@ -1,18 +1,8 @@
 package simulator
 
 import (
-	"regexp"
-	"strings"
-
 	"kubehenge.dev/proxmox/simulator/permission"
 )
-
-// realm is a place where users are known.
-type realm struct {
-	name, kind, comment string
-	isDefault           bool
-	options             map[string]string
-}
 
 // accessEndpoints are sign-in, realms, passwords and the question what one may do.
 func accessEndpoints() []*endpoint {
@@ -21,15 +11,14 @@ func accessEndpoints() []*endpoint {
 		on("GET /access/ticket", anyone, "", func(*call) (any, error) { return nil, nil }, world),
 		on("POST /access/ticket", anyone, "username* string(..64); password* string; realm realm; otp string; path string(..64) requires=privs; privs priv-list(..64) requires=path; tfa-challenge string; new-format bool",
 			(*call).newTicket, world, noToken),
-		on("GET /access/domains", anyone, "", (*call).listRealms, world),
-		on("GET /access/domains/{realm}", need("/access/realm", "Realm.Allocate|Sys.Audit"), "", (*call).readRealm),
 		on("PUT /access/password", either(self, all(need("/access/realm/{@realm}", "Realm.AllocateUser"), groupsOf(false, "User.Modify"))),
 			"userid* userid; password* string(8..64); confirmation-password string(5..64)", (*call).changePassword, noToken),
 		on("GET /access/permissions", anyone, "userid opaque; path string", (*call).readPermissions),
 	}
 }
 
-// newTicket signs a user in, or renews a ticket that is given as the password.
+// newTicket signs a user in, or renews a ticket that is given as the password. With a path it signs nobody in: it tells
+// whether the user would have the privileges there.
 func (c *call) newTicket() (any, error) {
 	user := c.text("username")
 	if c.has("realm") {
@@ -39,33 +28,68 @@ func (c *call) newTicket() (any, error) {
 	if !s.active(user) {
 		return nil, authenticationFailure()
 	}
-	renews := s.renews(user, c.text("password"))
-	answered := c.has("tfa-challenge") && c.answeredChallenge(user)
-	if !renews && !answered && (c.has("tfa-challenge") || !s.knows(user, c.text("password"))) {
+	if c.has("path") {
+		return c.verifyPrivileges(user)
+	}
+	challenge, err := c.signInAs(user)
+	if err != nil {
+		s.log.Debug("sign-in refused", "user", user, "reason", err)
 		return nil, authenticationFailure()
 	}
-	if !renews && !answered {
-		challenge, err := c.secondFactor(user)
-		if err != nil {
-			return nil, err
-		}
-		if challenge != "" {
-			return row{"username": user, "ticket": challenge, "CSRFPreventionToken": s.newCSRF(user), "NeedTFA": 1}, nil
-		}
+	data := row{"username": user, "CSRFPreventionToken": s.newCSRF(user)}
+	if challenge == "" {
+		data["ticket"], data["cap"] = s.newTicket(user, ""), s.capabilities(user)
+	} else {
+		data["ticket"], data["NeedTFA"] = challenge, 1
 	}
-	data := row{"username": user, "cap": s.capabilities(user)}
+	s.addClusterName(data, user)
+	return data, nil
+}
+
+// signInAs checks what the call gives for a user: a ticket, the answer to a challenge, or the password. It returns the
+// challenge if a second factor is lacking.
+func (c *call) signInAs(user string) (challenge string, err error) {
+	switch {
+	case c.has("tfa-challenge"):
+		return "", c.answerChallenge(user)
+	case c.s.renews(user, c.text("password")):
+		return "", nil
+	}
+	if err := c.s.authenticate(user, c.text("password")); err != nil {
+		return "", err
+	}
+	return c.secondFactor(user)
+}
+
+func (s *Server) addClusterName(data row, user string) {
 	if s.cluster != "" && s.acl.Has(user, "/", "Sys.Audit") {
 		data["clustername"] = s.cluster
 	}
-	if c.has("path") {
-		for _, p := range c.list("privs") {
-			if !s.acl.Has(user, c.text("path"), p) {
-				return nil, authenticationFailure()
-			}
+}
+
+// verifyPrivileges is the sign-in that gives no ticket; it asks for no second factor, but one that is given must be right.
+func (c *call) verifyPrivileges(user string) (any, error) {
+	path, ok := permission.NormalizePath(c.text("path"))
+	owner, isTicket := c.s.verifyTicket(c.text("password"), "")
+	if !isTicket || owner != user {
+		if c.s.authenticate(user, c.text("password")) != nil {
+			return nil, authenticationFailure()
 		}
-		return data, nil
+		if _, err := c.secondFactor(user); err != nil {
+			return nil, authenticationFailure()
+		}
 	}
-	data["ticket"], data["CSRFPreventionToken"] = s.newTicket(user, ""), s.newCSRF(user)
+	privileges := c.list("privs")
+	if !ok || len(privileges) == 0 {
+		return nil, authenticationFailure()
+	}
+	for _, p := range privileges {
+		if !c.s.acl.Has(user, path, p) {
+			return nil, authenticationFailure()
+		}
+	}
+	data := row{"username": user, "cap": c.s.capabilities(user)}
+	c.s.addClusterName(data, user)
 	return data, nil
 }
 
@@ -73,149 +97,4 @@ func (c *call) newTicket() (any, error) {
 func (s *Server) renews(user, password string) bool {
 	owner, ok := s.verifyTicket(password, "")
 	return ok && (owner == user || owner == permission.Superuser)
-}
-
-// knows tells whether the password is the user's.
-func (s *Server) knows(user, password string) bool {
-	name := user[strings.LastIndexByte(user, '@')+1:]
-	return s.realms[name] != nil && s.realms[name].kind != "openid" && password != "" && s.acl.Users[user].Password == password
-}
-
-// capabilityOf says which privileges count for which part of the web interface.
-var capabilityOf = map[string]*regexp.Regexp{
-	"vms":     regexp.MustCompile(`^(VM\.|Permissions\.Modify)`),
-	"access":  regexp.MustCompile(`^((User|Group)\.|Permissions\.Modify)`),
-	"storage": regexp.MustCompile(`^(Datastore\.|Permissions\.Modify)`),
-	"nodes":   regexp.MustCompile(`^(Sys\.|Permissions\.Modify)`),
-	"sdn":     regexp.MustCompile(`^(SDN\.|Permissions\.Modify)`),
-	"mapping": regexp.MustCompile(`^(Mapping\.|Permissions\.Modify)`),
-	"dc":      regexp.MustCompile(`^(Sys\.Audit|Sys\.Modify|SDN\.)`),
-}
-
-// capabilities is the coarse map of privileges that a sign-in returns.
-func (s *Server) capabilities(user string) row {
-	caps := row{}
-	for part := range capabilityOf {
-		caps[part] = row{}
-	}
-	paths := []string{"/", "/nodes", "/access/groups", "/vms", "/storage", "/sdn", "/mapping"}
-	for path := range s.acl.ACL {
-		paths = append(paths, path)
-	}
-	for _, path := range paths {
-		for p := range s.acl.Privileges(user, path) {
-			for _, part := range partsOf(path) {
-				if capabilityOf[part].MatchString(p) {
-					caps[part].(row)[p] = 1
-				}
-			}
-		}
-	}
-	return caps
-}
-
-// partsOf maps an ACL path to the parts of the interface it belongs to: pools hold guests and storages.
-func partsOf(path string) []string {
-	top, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	switch {
-	case top == "":
-		return []string{"dc"}
-	case top == "pool":
-		return []string{"vms", "storage"}
-	case capabilityOf[top] != nil:
-		return []string{top}
-	}
-	return nil
-}
-
-func (c *call) listRealms() (any, error) {
-	rows := []any{}
-	for _, name := range sortedKeys(c.s.realms) {
-		r := c.s.realms[name]
-		data := row{"realm": name, "type": r.kind}
-		if r.comment != "" {
-			data["comment"] = r.comment
-		}
-		if r.isDefault {
-			data["default"] = 1
-		}
-		rows = append(rows, data)
-	}
-	return rows, nil
-}
-
-func (c *call) readRealm() (any, error) {
-	r := c.s.realms[c.text("realm")]
-	if r == nil {
-		return nil, fail("domain '%s' does not exist", c.text("realm"))
-	}
-	data := row{"type": r.kind, "digest": digestOf(r.options)}
-	for k, v := range r.options {
-		data[k] = v
-	}
-	if r.comment != "" {
-		data["comment"] = r.comment
-	}
-	return data, nil
-}
-
-func (c *call) changePassword() (any, error) {
-	u := c.s.acl.Users[c.text("userid")]
-	if u == nil {
-		return nil, fail("no such user ('%s')", c.text("userid"))
-	}
-	if c.user != permission.Superuser && c.s.acl.Users[c.user].Password != c.text("confirmation-password") {
-		return nil, invalid("confirmation-password", "password confirmation failed")
-	}
-	u.Password = c.text("password")
-	return nil, nil
-}
-
-// defaultPaths are listed by /access/permissions beside those with entries.
-var defaultPaths = []string{"/", "/access", "/access/groups", "/nodes", "/pool", "/sdn", "/storage", "/vms"}
-
-// readPermissions answers what a user or token may do, on one path or on all that matter.
-func (c *call) readPermissions() (any, error) {
-	subject := c.text("userid")
-	if subject == "" {
-		subject = c.subject()
-	}
-	user, _ := permission.SplitToken(subject)
-	if subject != c.subject() && (c.token != "" || user != c.user) && !c.may("/access", "Sys.Audit") {
-		return nil, denied("/access, Sys.Audit")
-	}
-	if path := c.text("path"); path != "" {
-		return row{path: c.s.flags(subject, path)}, nil
-	}
-	paths := map[string]bool{}
-	for _, p := range defaultPaths {
-		paths[p] = true
-	}
-	for p := range c.s.acl.ACL {
-		paths[p] = true
-	}
-	for id, pool := range c.s.acl.Pools {
-		paths["/pool/"+id] = true
-		for vmid := range pool.VMs {
-			paths["/vms/"+itoa(vmid)] = true
-		}
-		for st := range pool.Storages {
-			paths["/storage/"+st] = true
-		}
-	}
-	data := row{}
-	for p := range paths {
-		if flags := c.s.flags(subject, p); len(flags) > 0 {
-			data[p] = flags
-		}
-	}
-	return data, nil
-}
-
-func (s *Server) flags(subject, path string) row {
-	flags := row{}
-	for p, propagate := range s.acl.Privileges(subject, path) {
-		flags[p] = bit(propagate)
-	}
-	return flags
 }

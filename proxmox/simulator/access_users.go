@@ -115,6 +115,7 @@ func (c *call) listUsers() (any, error) {
 			data["groups"] = strings.Join(c.s.groupsOf(id), ",")
 			data["tokens"] = tokenRows(u)
 		}
+		c.s.addLocks(data, id)
 		rows = append(rows, data)
 	}
 	return rows, nil
@@ -174,7 +175,12 @@ func (c *call) createUser() (any, error) {
 	if c.s.acl.Users[id] != nil {
 		return nil, fail("create user failed: user '%s' already exists", id)
 	}
-	u := &permission.User{Enable: true, Password: c.text("password"), Tokens: map[string]*permission.Token{}}
+	u := &permission.User{Enable: true, Tokens: map[string]*permission.Token{}}
+	if c.has("password") {
+		if err := c.s.setPassword(id, c.text("password"), u); err != nil {
+			return nil, prefixed("create user failed", err)
+		}
+	}
 	if err := c.setGroups(id, false); err != nil {
 		return nil, prefixed("create user failed", err)
 	}
@@ -230,18 +236,7 @@ func (c *call) updateUser() (any, error) {
 }
 
 func (c *call) deleteUser() (any, error) {
-	id := c.text("userid")
-	if u := c.s.acl.Users[id]; u != nil {
-		for name := range u.Tokens {
-			c.s.acl.Forget(permission.KindToken, id+"!"+name)
-		}
-	}
-	for _, g := range c.s.acl.Groups {
-		delete(g.Users, id)
-	}
-	c.s.acl.Forget(permission.KindUser, id)
-	delete(c.s.acl.Users, id)
-	c.s.acl.Changed()
+	c.s.forgetUser(c.text("userid"))
 	return nil, nil
 }
 

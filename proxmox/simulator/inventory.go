@@ -60,7 +60,8 @@ type ZoneSpec struct {
 	VNets []string `json:"vnets,omitempty"`
 }
 
-// RealmSpec is an authentication realm beside pam and pve.
+// RealmSpec is an authentication realm. pam and pve are always there; name them to give them options, such as the second
+// factor that a realm demands (tfa: type=oath).
 type RealmSpec struct {
 	Name    string            `json:"name"`
 	Type    string            `json:"type"`
@@ -81,11 +82,11 @@ type UserSpec struct {
 	TFA      *TFASpec    `json:"tfa,omitempty"`
 }
 
-// TFASpec are a user's second factors.
+// TFASpec are a user's second factors; of several codes or keys only the first is saved.
 type TFASpec struct {
 	TOTP     string   `json:"totp,omitempty"`     // base32 secret
 	Recovery []string `json:"recovery,omitempty"` // keys, each good once
-	Yubico   string   `json:"yubico,omitempty"`   // what stands for the one-time password of a key
+	Yubico   string   `json:"yubico,omitempty"`   // public part of a key: one-time passwords begin with it; counts in realms with tfa type=yubico
 }
 
 // TokenSpec is an API token of a user.

@@ -85,10 +85,14 @@ func (s *Server) loadStorages(inv *Inventory) error {
 }
 
 func (s *Server) loadUsers(inv *Inventory) error {
-	s.realms["pam"] = &realm{name: "pam", kind: "pam", comment: "Linux PAM standard authentication"}
-	s.realms["pve"] = &realm{name: "pve", kind: "pve", comment: "Proxmox VE authentication server"}
+	s.realms["pam"] = &realm{name: "pam", kind: "pam", options: map[string]string{}, comment: "Linux PAM standard authentication"}
+	s.realms["pve"] = &realm{name: "pve", kind: "pve", options: map[string]string{}, comment: "Proxmox VE authentication server"}
 	for _, r := range inv.Realms {
-		s.realms[r.Name] = &realm{name: r.Name, kind: r.Type, comment: r.Comment, isDefault: r.Default, options: copyMap(r.Options)}
+		comment := r.Comment
+		if old := s.realms[r.Name]; old != nil && comment == "" {
+			comment = old.comment
+		}
+		s.realms[r.Name] = &realm{name: r.Name, kind: r.Type, comment: comment, isDefault: r.Default, options: copyMap(r.Options)}
 	}
 	for _, spec := range inv.Users {
 		u := &permission.User{Enable: !spec.Disabled, Expire: spec.Expire, Password: spec.Password, Email: spec.Email, Comment: spec.Comment, Tokens: map[string]*permission.Token{}}

@@ -14,7 +14,9 @@ import (
 	"k8s.io/utils/clock"
 
 	"kubehenge.dev/proxmox/access"
+	"kubehenge.dev/proxmox/simulator/openid"
 	"kubehenge.dev/proxmox/simulator/permission"
+	"kubehenge.dev/proxmox/simulator/tfa"
 	"kubehenge.dev/proxmox/simulator/wire"
 )
 
@@ -56,7 +58,8 @@ type Server struct {
 	volumes  map[string]*volume
 	guests   map[int]*guest
 	acl      *permission.Config
-	tfa      map[string]*factors
+	tfa      map[string]*tfa.Factors
+	openID   openid.Pending
 	tasks    []*task
 	taskByID map[string]*task
 	pids     int
@@ -172,5 +175,5 @@ func (s *Server) TokenSecret(tokenID string) (string, bool) {
 var endpoints = sync.OnceValue(func() []*endpoint {
 	return slices.Concat(accessEndpoints(), aclEndpoints(), userEndpoints(), poolEndpoints(), clusterEndpoints(), nodeEndpoints(), taskEndpoints(),
 		storageEndpoints(), contentEndpoints(), guestEndpoints(), configEndpoints(), cloneEndpoints(), powerEndpoints(), agentEndpoints(),
-		moveEndpoints(), cloudInitEndpoints(), backupEndpoints(), haEndpoints(), ruleEndpoints(), tfaEndpoints())
+		moveEndpoints(), cloudInitEndpoints(), backupEndpoints(), haEndpoints(), ruleEndpoints(), tfaEndpoints(), realmEndpoints(), openIDEndpoints())
 })

@@ -1,0 +1,104 @@
+package simulator
+
+import (
+	"regexp"
+	"strings"
+
+	"kubehenge.dev/proxmox/simulator/permission"
+)
+
+// capabilityOf says which privileges count for which part of the web interface.
+var capabilityOf = map[string]*regexp.Regexp{
+	"vms":     regexp.MustCompile(`^(VM\.|Permissions\.Modify)`),
+	"access":  regexp.MustCompile(`^((User|Group)\.|Permissions\.Modify)`),
+	"storage": regexp.MustCompile(`^(Datastore\.|Permissions\.Modify)`),
+	"nodes":   regexp.MustCompile(`^(Sys\.|Permissions\.Modify)`),
+	"sdn":     regexp.MustCompile(`^(SDN\.|Permissions\.Modify)`),
+	"mapping": regexp.MustCompile(`^(Mapping\.|Permissions\.Modify)`),
+	"dc":      regexp.MustCompile(`^(Sys\.Audit|Sys\.Modify|SDN\.)`),
+}
+
+// capabilities is the coarse map of privileges that a sign-in returns.
+func (s *Server) capabilities(user string) row {
+	caps := row{}
+	for part := range capabilityOf {
+		caps[part] = row{}
+	}
+	paths := []string{"/", "/nodes", "/access/groups", "/vms", "/storage", "/sdn", "/mapping"}
+	for path := range s.acl.ACL {
+		paths = append(paths, path)
+	}
+	for _, path := range paths {
+		for p := range s.acl.Privileges(user, path) {
+			for _, part := range partsOf(path) {
+				if capabilityOf[part].MatchString(p) {
+					caps[part].(row)[p] = 1
+				}
+			}
+		}
+	}
+	return caps
+}
+
+// partsOf maps an ACL path to the parts of the interface it belongs to: pools hold guests and storages.
+func partsOf(path string) []string {
+	top, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	switch {
+	case top == "":
+		return []string{"dc"}
+	case top == "pool":
+		return []string{"vms", "storage"}
+	case capabilityOf[top] != nil:
+		return []string{top}
+	}
+	return nil
+}
+
+// defaultPaths are listed by /access/permissions beside those with entries.
+var defaultPaths = []string{"/", "/access", "/access/groups", "/nodes", "/pool", "/sdn", "/storage", "/vms"}
+
+// readPermissions answers what a user or token may do, on one path or on all that matter.
+func (c *call) readPermissions() (any, error) {
+	subject := c.text("userid")
+	if subject == "" {
+		subject = c.subject()
+	}
+	user, _ := permission.SplitToken(subject)
+	if subject != c.subject() && (c.token != "" || user != c.user) && !c.may("/access", "Sys.Audit") {
+		return nil, denied("/access, Sys.Audit")
+	}
+	if path := c.text("path"); path != "" {
+		return row{path: c.s.flags(subject, path)}, nil
+	}
+	paths := map[string]bool{}
+	for _, p := range defaultPaths {
+		paths[p] = true
+	}
+	for p := range c.s.acl.ACL {
+		paths[p] = true
+	}
+	for id, pool := range c.s.acl.Pools {
+		paths["/pool/"+id] = true
+		for vmid := range pool.VMs {
+			paths["/vms/"+itoa(vmid)] = true
+		}
+		for st := range pool.Storages {
+			paths["/storage/"+st] = true
+		}
+	}
+	data := row{}
+	for p := range paths {
+		if flags := c.s.flags(subject, p); len(flags) > 0 {
+			data[p] = flags
+		}
+	}
+	return data, nil
+}
+
+func (s *Server) flags(subject, path string) row {
+	flags := row{}
+	for p, propagate := range s.acl.Privileges(subject, path) {
+		flags[p] = bit(propagate)
+	}
+	return flags
+}
