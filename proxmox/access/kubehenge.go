@@ -5,134 +5,91 @@ import (
 	"strings"
 )
 
-// The users and tokens that Kubehenge runs as.
-const (
-	ProviderUser  = "kubehenge-provider@pve"
-	ProviderToken = "kubehenge-provider@pve!capmox"
-	AgentUser     = "kubehenge-agent@pve"
-	AgentToken    = "kubehenge-agent@pve!agent"
-)
-
 // Place is where on the Proxmox VE side Kubehenge lives: what the paths of its ACL entries are made of.
 type Place struct {
-	WorkloadPool string   // pool above the pools of all clusters
-	TemplatePool string   // pool of the VM templates
-	Disks        []string // storages of the machines' disks
-	ISO          string   // storage of the bootstrap ISOs, which holds nothing else
-	Bridges      []string // SDN path below /sdn/zones: "localnetwork/vmbr0", "localnetwork/vmbr0/40" for one VLAN, "zone/vnet"
+	// WorkloadPool is the pool above the pools of all clusters. The storages of the machines' disks and of the
+	// clusters' volumes are members of it, which lends them its ACL entries.
+	WorkloadPool string
+	// TemplatePool is the pool of the VM templates.
+	TemplatePool string
+	// Disks are the storages of the machines' disks and of the clusters' volumes.
+	Disks []string
+	// ISO is the storage of the bootstrap ISOs, which holds nothing else.
+	ISO string
+	// Bridges are SDN paths below /sdn/zones: "localnetwork/vmbr0", "localnetwork/vmbr0/40" for one VLAN, "zone/vnet".
+	Bridges []string
+	// HA is true where Proxmox VE's HA manager is to look after control planes.
+	HA bool
+	// ClusterPool is the pool of one cluster; only for the grants of clusters.
+	ClusterPool string
 }
 
-// Need is one privilege on one path, and the call that asks for it.
+// Need is one privilege, and the call that fails without it.
 type Need struct {
+	// Privilege is its name in 9.x.
 	Privilege string
-	Why       string
+	// Call is the call that fails, or that shows nothing, without it: method and route.
+	Call string
+	// Why is what the call is for.
+	Why string
 }
 
-// Grant is a role of Kubehenge's and the paths on which its user and its token both hold it (tokens have privilege
-// separation: what a token may do is what both may). There is one role a path, since a role's privileges count
-// wherever it is given: Datastore.Allocate on the disks' storage would let the provider delete any disk there.
+// In is the privilege's name in a version: 8.4 has one privilege for all that concerns the guest agent.
+func (n Need) In(v Version) string {
+	if v == V8 && strings.HasPrefix(n.Privilege, "VM.GuestAgent.") {
+		return "VM.Monitor"
+	}
+	return n.Privilege
+}
+
+// Grant is a role of Kubehenge's and the paths on which somebody has it. Where there is a token, its user has the same:
+// tokens have privilege separation, so that what a token may do is what both may. There is one role a path, since a
+// role's privileges count wherever it is given: Datastore.Allocate on the disks' storage would let the provider delete
+// any disk there.
 type Grant struct {
-	Role      string
-	User      string
-	Token     string
-	Paths     func(Place) []string
+	// Role is the role's name.
+	Role string
+	// User and Token are who has it; empty for a role of clusters, whose users are made one by one.
+	User, Token string
+	// Paths are where.
+	Paths func(Place) []string
+	// Propagate is true where it counts below the paths too.
 	Propagate bool
-	Needs     []Need
+	// Needs are its privileges.
+	Needs []Need
 }
 
 // Privileges of the grant's role, sorted.
 func (g Grant) Privileges(v Version) []string {
 	var list []string
 	for _, n := range g.Needs {
-		privilege := n.Privilege
-		if v == V8 && strings.HasPrefix(privilege, "VM.GuestAgent.") {
-			privilege = "VM.Monitor"
-		}
-		if !slices.Contains(list, privilege) {
-			list = append(list, privilege)
+		if p := n.In(v); !slices.Contains(list, p) {
+			list = append(list, p)
 		}
 	}
 	return sorted(list)
 }
 
-// Grants is the whole table. Each line was found by taking the privilege away and repeating the calls: with exactly
-// these the provider creates and deletes a machine, and no more.
-var Grants = []Grant{
-	{
-		Role: "KubehengeProvider", User: ProviderUser, Token: ProviderToken, Propagate: true,
-		Paths: func(p Place) []string { return []string{"/pool/" + p.WorkloadPool} },
-		Needs: []Need{
-			{"VM.Allocate", "clone into the cluster's pool, delete"},
-			{"VM.Audit", "read status and config, list machines"},
-			{"VM.Config.CPU", "config: cores, sockets"},
-			{"VM.Config.Memory", "config: memory"},
-			{"VM.Config.Network", "config: net0"},
-			{"VM.Config.Disk", "resize; config: boot"},
-			{"VM.Config.Options", "config: tags, description"},
-			{"VM.Config.CDROM", "config: ide0, the bootstrap ISO"},
-			{"VM.PowerMgmt", "start, stop"},
-			{"VM.GuestAgent.Unrestricted", "agent: exec, exec-status, get-osinfo"},
-		},
-	},
-	{
-		Role: "KubehengeProviderTemplates", User: ProviderUser, Token: ProviderToken, Propagate: true,
-		Paths: func(p Place) []string { return []string{"/pool/" + p.TemplatePool} },
-		Needs: []Need{{"VM.Audit", "find and read the template"}, {"VM.Clone", "clone it"}},
-	},
-	{
-		Role: "KubehengeProviderDisks", User: ProviderUser, Token: ProviderToken, Propagate: true,
-		Paths: func(p Place) []string { return below("/storage/", p.Disks) },
-		Needs: []Need{{"Datastore.AllocateSpace", "clone, resize"}},
-	},
-	{
-		Role: "KubehengeProviderISO", User: ProviderUser, Token: ProviderToken, Propagate: true,
-		Paths: func(p Place) []string { return []string{"/storage/" + p.ISO} },
-		Needs: []Need{
-			{"Datastore.Audit", "find the storage among those of the node"},
-			{"Datastore.AllocateTemplate", "upload the ISO"},
-			{"Datastore.Allocate", "delete the ISO"},
-		},
-	},
-	{
-		Role: "KubehengeProviderNodes", User: ProviderUser, Token: ProviderToken, Propagate: true,
-		Paths: func(Place) []string { return []string{"/nodes"} },
-		Needs: []Need{{"Sys.Audit", "status of the node, read before every call on a machine"}},
-	},
-	{
-		Role: "KubehengeProviderNetwork", User: ProviderUser, Token: ProviderToken, Propagate: true,
-		Paths: func(p Place) []string { return below("/sdn/zones/", p.Bridges) },
-		Needs: []Need{{"SDN.Use", "config: net0 on the bridge; clone, if the template has a card there"}},
-	},
-	{
-		Role: "KubehengeAgent", User: AgentUser, Token: AgentToken, Propagate: true,
-		Paths: func(p Place) []string { return []string{"/pool/" + p.WorkloadPool} },
-		Needs: []Need{
-			{"Pool.Allocate", "create and delete the pools of clusters, write their comments"},
-			{"Pool.Audit", "list them with their comments"},
-			{"VM.Audit", "see which machines are there, in bulk"},
-		},
-	},
-	{
-		Role: "KubehengeAgentTemplates", User: AgentUser, Token: AgentToken, Propagate: true,
-		Paths: func(p Place) []string { return []string{"/pool/" + p.TemplatePool} },
-		Needs: []Need{{"VM.Audit", "see which templates there are"}},
-	},
-	{
-		Role: "KubehengeAgentStorage", User: AgentUser, Token: AgentToken, Propagate: true,
-		Paths: func(p Place) []string { return below("/storage/", append(slices.Clone(p.Disks), p.ISO)) },
-		Needs: []Need{{"Datastore.Audit", "space left, bootstrap ISOs left behind"}},
-	},
-	{
-		Role: "KubehengeAgentNodes", User: AgentUser, Token: AgentToken, Propagate: true,
-		Paths: func(Place) []string { return []string{"/nodes"} },
-		Needs: []Need{{"Sys.Audit", "memory and load of nodes"}},
-	},
-	{
-		Role: "KubehengeAgentCluster", User: AgentUser, Token: AgentToken, Propagate: false,
-		Paths: func(Place) []string { return []string{"/"} },
-		Needs: []Need{{"Sys.Audit", "which nodes are online, whether the cluster is quorate, HA resources"}},
-	},
+// Grants are the grants of the users that exist once. Each line is proven by a test that takes the privilege away and
+// repeats the call.
+var Grants = slices.Concat(provider, agent, ha)
+
+// Clusters are the grants of each cluster's user and token.
+var Clusters = cluster
+
+// For are the grants that a place has: those of HA only where it is switched on.
+func For(p Place) []Grant {
+	return slices.DeleteFunc(slices.Clone(Grants), func(g Grant) bool { return g.User == HAUser && !p.HA })
 }
+
+func pool(name func(Place) string) func(Place) []string {
+	return func(p Place) []string { return []string{"/pool/" + name(p)} }
+}
+
+func workloadPool(p Place) string { return p.WorkloadPool }
+func templatePool(p Place) string { return p.TemplatePool }
+
+func at(path string) func(Place) []string { return func(Place) []string { return []string{path} } }
 
 func below(prefix string, names []string) []string {
 	paths := make([]string, len(names))

@@ -197,6 +197,7 @@ type PlaceSpec struct {
 	Disks        []string `json:"disks"`
 	ISO          string   `json:"iso"`
 	Bridges      []string `json:"bridges"` // below /sdn/zones
+	HA           bool     `json:"ha,omitempty"`
 }
 
 // HASpec is what the HA manager looks after.

@@ -115,7 +115,7 @@ func (s *Server) loadACLs(inv *Inventory) error {
 		s.acl.Roles[r.ID] = set(r.Privileges)
 	}
 	if p := inv.Kubehenge; p != nil {
-		s.grant(access.Place{WorkloadPool: p.WorkloadPool, TemplatePool: p.TemplatePool, Disks: p.Disks, ISO: p.ISO, Bridges: p.Bridges})
+		s.grant(access.Place{WorkloadPool: p.WorkloadPool, TemplatePool: p.TemplatePool, Disks: p.Disks, ISO: p.ISO, Bridges: p.Bridges, HA: p.HA})
 	}
 	for _, a := range inv.ACLs {
 		path, ok := permission.NormalizePath(a.Path)
@@ -136,14 +136,13 @@ func (s *Server) loadACLs(inv *Inventory) error {
 	return nil
 }
 
-// grant gives Kubehenge's users and tokens their roles.
+// grant gives Kubehenge's users, tokens and group their roles.
 func (s *Server) grant(place access.Place) {
-	for _, g := range access.Grants {
-		s.acl.Roles[g.Role] = set(g.Privileges(s.version))
-		for _, path := range g.Paths(place) {
-			s.acl.Grant(path, permission.KindUser, g.User, g.Role, g.Propagate)
-			s.acl.Grant(path, permission.KindToken, g.Token, g.Role, g.Propagate)
-		}
+	for _, r := range access.Roles(place, s.version) {
+		s.acl.Roles[r.Name] = set(r.Privileges)
+	}
+	for _, e := range access.Entries(place) {
+		s.acl.Grant(e.Path, string(e.Kind), e.To, e.Role, e.Propagate)
 	}
 }
 
