@@ -31,6 +31,9 @@ type Options struct {
 	// ProxmoxURL, ProxmoxTokenID, ProxmoxTokenFile and ProxmoxCAFile say where Proxmox VE is and as whom to ask it.
 	ProxmoxURL, ProxmoxTokenID, ProxmoxTokenFile, ProxmoxCAFile string
 
+	// Hooks say where Cluster API's questions are answered.
+	Hooks HooksOptions
+
 	// MetricsListen and HealthListen are addresses for Prometheus and for probes; empty or 0 listens nowhere.
 	MetricsListen, HealthListen string
 	// LeaderElect lets one of several agents work.
@@ -97,6 +100,7 @@ func (o *Options) flags(cmd *cobra.Command) {
 	f.StringVar(&o.ProxmoxTokenID, "proxmox-token-id", "", "ID of the API token, user@realm!name (required)")
 	f.StringVar(&o.ProxmoxTokenFile, "proxmox-token-file", "", "file with the API token's secret (required)")
 	f.StringVar(&o.ProxmoxCAFile, "proxmox-ca-file", "", "PEM certificates that vouch for Proxmox VE (default: the system's)")
+	o.Hooks.flags(f)
 	f.StringVar(&o.MetricsListen, "metrics-listen", "127.0.0.1:8080", "address for Prometheus; 0 for none")
 	f.StringVar(&o.HealthListen, "health-listen", "127.0.0.1:8081", "address for /healthz and /readyz; 0 for none")
 	f.BoolVar(&o.LeaderElect, "leader-elect", false, "let one of several agents work")
@@ -126,5 +130,5 @@ func (o *Options) check() error {
 	if o.Poll < time.Second {
 		errs = append(errs, fmt.Errorf("--poll is %s; at least 1s", o.Poll))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, o.Hooks.check())...)
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"kubehenge.dev/agent/hooks"
 	"kubehenge.dev/agent/status"
 	"kubehenge.dev/agent/sync"
 	"kubehenge.dev/proxmox"
@@ -32,6 +33,9 @@ type parts struct {
 	// addSync.
 	intake     *sync.Intake
 	reconciler *sync.Reconciler
+
+	// registration keeps Cluster API told where the hooks are; nil where none are served.
+	registration *hooks.Registration
 }
 
 // setup are the parts in the order in which they are joined.
@@ -42,7 +46,9 @@ var setup = []struct {
 	{"metrics", (*parts).addMetrics},
 	{"Proxmox VE", (*parts).addProxmox},
 	{"allocation", (*parts).addAllocation},
+	{"hooks", (*parts).addHooks},
 	{"synchronisation", (*parts).addSync},
+	{"placement", (*parts).addPlacement},
 	{"remedy", (*parts).addRemedy},
 	{"health checks", (*parts).addHealth},
 }
