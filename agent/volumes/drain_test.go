@@ -1,0 +1,205 @@
+package volumes
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kubehenge.dev/agent/status"
+	"kubehenge.dev/proxmox"
+	"kubehenge.dev/proxmox/simulator"
+)
+
+// spread gives a cluster a volume on shared storage and one on each node.
+func (w *world) spread(c Cluster) {
+	w.t.Helper()
+	w.make(c, "shared", "pve2", "pvc-s")
+	for _, node := range []string{"pve1", "pve2", "pve3"} {
+		w.make(c, "zfs", node, "pvc-"+node)
+	}
+}
+
+// retire deletes a cluster's machines, as Cluster API does before its volumes go.
+func (w *world) retire(c Cluster) {
+	w.t.Helper()
+	for _, vmid := range []int{c.OwnerVMID - 99, c.OwnerVMID - 98} {
+		w.remove(vmid)
+	}
+}
+
+func (w *world) remove(vmid int) {
+	w.t.Helper()
+	root := w.root()
+	task, err := root.Changes().Delete(w.ctx, vmid)
+	if err == nil {
+		_, err = root.Tasks().Wait(w.ctx, task, nil)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestDeletingOneOfTwoClustersLeavesTheOthersVolumes(t *testing.T) {
+	w := newWorld(t)
+	w.spread(shop)
+	w.spread(web)
+	w.retire(shop)
+	if err := w.drainer().Drain(w.ctx, shop); err != nil {
+		t.Fatal(err)
+	}
+	w.remove(shop.OwnerVMID)
+	want := []string{"shared:1199/vm-1199-pvc-s.raw", "zfs:vm-1199-pvc-pve1 pve1", "zfs:vm-1199-pvc-pve2 pve2", "zfs:vm-1199-pvc-pve3 pve3"}
+	if diff := cmp.Diff(want, w.ours()); diff != "" {
+		t.Error(diff)
+	}
+	if at := w.owner(web).Node; at != "pve2" {
+		t.Errorf("the other cluster's owner VM was moved to %s", at)
+	}
+}
+
+func TestDeletionWaitsForANodeThatIsOffline(t *testing.T) {
+	for name, c := range map[string]struct{ off, want string }{
+		"that may have volumes":     {"pve3", "Waiting for pve3 (offline), which may have volumes of the cluster"},
+		"that has the owner VM now": {"pve1", "Waiting for pve1 (offline), which has VM 1099, through which the cluster's volumes are deleted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.spread(shop)
+			w.retire(shop)
+			w.online(c.off, false)
+			err := w.drainer().Drain(w.ctx, shop)
+			told := (*status.Told)(nil)
+			if !errors.As(err, &told) || told.Kind != status.Waiting || !strings.HasPrefix(told.Sentence, c.want) {
+				t.Fatalf("told %v", err)
+			}
+			w.online(c.off, true)
+			if err := w.drainer().Drain(w.ctx, shop); err != nil {
+				t.Fatal(err)
+			}
+			if left := w.ours(); len(left) != 0 {
+				t.Errorf("left: %s", left)
+			}
+		})
+	}
+}
+
+func TestVolumesOnNodesThatAreOnlineGoWhileOneIsOffline(t *testing.T) {
+	w := newWorld(t)
+	w.spread(shop)
+	w.retire(shop)
+	w.online("pve3", false)
+	if err := w.drainer().Drain(w.ctx, shop); err == nil {
+		t.Error("no word of the node that is offline")
+	}
+	if diff := cmp.Diff([]string{"zfs:vm-1099-pvc-pve3 pve3"}, w.ours()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWithSharedStorageAloneNobodyWaitsForNodes(t *testing.T) {
+	w := newWorld(t, func(i *simulator.Inventory) { i.Storages[1].Nodes = []string{"pve1", "pve2"} })
+	w.make(shop, "shared", "pve2", "pvc-s")
+	w.retire(shop)
+	w.online("pve3", false)
+	if err := w.drainer().Drain(w.ctx, shop); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatAPersonHungOnTheOwnerVMGoesToo(t *testing.T) {
+	w := newWorld(t)
+	w.spread(shop)
+	w.retire(shop)
+	w.attach(shop, shop.OwnerVMID, "scsi0", "zfs:vm-1099-pvc-pve1")
+	w.attach(shop, shop.OwnerVMID, "virtio1", "shared:1099/vm-1099-pvc-s.raw")
+	if err := w.drainer().Drain(w.ctx, shop); err != nil {
+		t.Fatal(err)
+	}
+	if left := w.ours(); len(left) != 0 {
+		t.Errorf("left: %s", left)
+	}
+}
+
+func TestDrainRefusesAVMThatIsNotTheOwner(t *testing.T) {
+	cluster := shop
+	w := newWorld(t)
+	w.spread(shop)
+	for name, c := range map[string]struct {
+		vmid int
+		want string
+	}{
+		"a VM of another cluster":         {web.OwnerVMID, "VM 1199 is not used as owner of the cluster's volumes, since it is not in pool kubehenge/team-a.shop; put it there"},
+		"a machine of the cluster's own":  {1001, "VM 1001 is not used as owner of the cluster's volumes, since it lacks the tag kubehenge-volumes"},
+		"a VM that is not there":          {1098, ""},
+		"a VM that the agent may not see": {500, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster.OwnerVMID = c.vmid
+			err := w.drainer().Drain(w.ctx, cluster)
+			told := (*status.Told)(nil)
+			switch {
+			case c.want == "" && !errors.Is(err, ErrNoOwner):
+				t.Errorf("%v", err)
+			case c.want != "" && (!errors.As(err, &told) || told.Sentence != c.want || told.Kind != status.Terminal):
+				t.Errorf("%v", err)
+			}
+			if left := w.ours(); len(left) != 4 {
+				t.Errorf("left: %s", left)
+			}
+		})
+	}
+}
+
+// What a token may not see looks like nothing there; a drain that believed it would leave volumes behind.
+func TestVolumesThatAreHiddenAreNotTakenForGone(t *testing.T) {
+	for name, c := range map[string]struct {
+		role, keep, want string
+	}{
+		"disks of the owner VM":  {"AgentPool", "VM.Audit,VM.Migrate,Pool.Audit", "VM.Config.Disk on /vms/1099"},
+		"the storages' contents": {"AgentStorage", "Datastore.AllocateSpace", "Datastore.Audit on /storage/shared, Datastore.Audit on /storage/zfs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.spread(shop)
+			w.retire(shop)
+			if err := w.root().Accounts().SetRole(w.ctx, proxmox.Role{Name: c.role, Privileges: strings.Split(c.keep, ",")}); err != nil {
+				t.Fatal(err)
+			}
+			err := w.drainer().Drain(w.ctx, shop)
+			if told := (*status.Told)(nil); !errors.As(err, &told) || !strings.Contains(told.Sentence, "lacks "+c.want) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// Each privilege that the tests' tokens hold is needed.
+func TestNoPrivilegeCanGo(t *testing.T) {
+	for role, all := range map[string]string{"AgentPool": agentOnPool, "AgentStorage": agentOnStorage, "ClusterPool": clusterOnPool, "Storage": onStorage} {
+		for _, privilege := range strings.Split(all, ",") {
+			t.Run(role+" without "+privilege, func(t *testing.T) {
+				w := newWorld(t)
+				w.spread(shop)
+				w.free(shop, "pvc-s", "pvc-pve1", "pvc-pve2")
+				var rest []string
+				for _, p := range strings.Split(all, ",") {
+					if p != privilege {
+						rest = append(rest, p)
+					}
+				}
+				if err := w.root().Accounts().SetRole(w.ctx, proxmox.Role{Name: role, Privileges: rest}); err != nil {
+					t.Fatal(err)
+				}
+				w.releaser().visit(w.ctx, shop)
+				released := len(w.ours()) == 1
+				w.retire(shop)
+				drained := w.drainer().Drain(w.ctx, shop) == nil && len(w.ours()) == 0
+				if released && drained {
+					t.Error("all works without it")
+				}
+			})
+		}
+	}
+}
