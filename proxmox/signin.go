@@ -51,6 +51,7 @@ func SignIn(ctx context.Context, o Options, who Credentials) (*Client, error) {
 }
 
 type ticketRow struct {
+	User    string `json:"username"`
 	Ticket  string `json:"ticket"`
 	CSRF    string `json:"CSRFPreventionToken"`
 	NeedTFA flag   `json:"NeedTFA"`
@@ -61,10 +62,15 @@ func (c *Client) ticket(ctx context.Context, params map[string]any) (ticketRow, 
 	if err := c.post(ctx, "/access/ticket", params, &row); err != nil {
 		return row, err
 	}
-	if row.Ticket == "" || row.CSRF == "" || strings.ContainsAny(row.Ticket+row.CSRF, "\r\n;") {
+	if !row.usable() {
 		return row, &Error{Kind: Unreadable, Method: "POST", Path: "/access/ticket", Status: 200, Reason: "no ticket"}
 	}
 	return row, nil
+}
+
+// usable tells whether there is a ticket that can go into headers.
+func (r ticketRow) usable() bool {
+	return r.Ticket != "" && r.CSRF != "" && !strings.ContainsAny(r.Ticket+r.CSRF, "\r\n;")
 }
 
 // secondFactor answers the challenge that is in the half ticket.
