@@ -107,3 +107,12 @@ func blockOf(a *v1alpha1.Allocation) (block, error) {
 	nodes, err := parseSpans(a.Addresses)
 	return block{network: a.Network, nodes: nodes, vmIDs: a.VMIDs}, err
 }
+
+// Comment is the comment of a pool that holds an allocation and nothing of people's own.
+func Comment(pool string, a *v1alpha1.Allocation) (string, error) {
+	b, err := blockOf(a)
+	if err != nil {
+		return "", fmt.Errorf("write the comment of pool %s: %w", pool, err)
+	}
+	return b.format(pool), nil
+}

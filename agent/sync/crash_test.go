@@ -86,7 +86,7 @@ func TestTheAgentMayBeKilledAfterAnyPhase(t *testing.T) {
 
 // rounds are the times that a phase ends before the kill; later times matter where one phase takes several.
 var rounds = map[string][]int{
-	"decide": {1}, "class": {1}, "claim": {1, 3}, "allocation": {1}, "inventory": {1}, "cluster": {1}, "extras": {1}, "prune": {1},
+	"decide": {1}, "class": {1}, "claim": {1, 3}, "pool": {1, 2}, "allocation": {1}, "inventory": {1}, "cluster": {1}, "extras": {1}, "prune": {1}, "corner": {1, 2},
 	"delete": {1, 2}, "release": {1, 3}, "clear": {1},
 }
 

@@ -56,6 +56,9 @@ func (r *Reconciler) release(ctx context.Context, s *scope) error {
 	if err := r.deleteExtras(ctx, s, s.inventory); err != nil {
 		return err
 	}
+	if err := r.removeCorner(ctx, s); err != nil {
+		return err
+	}
 	if err := r.Allocator.Release(ctx, s.desired.Fleet, s.key.Namespace, s.key.Name); err != nil {
 		return fmt.Errorf("release what was reserved for %s: %w", s.key, err)
 	}

@@ -47,6 +47,8 @@ type Reconciler struct {
 	Store *Store
 	// Allocator reserves addresses and VMIDs.
 	Allocator Allocator
+	// Corners look after clusters' corners of Proxmox VE; nil looks after none.
+	Corners Corners
 	// Events tells people at the object what was done.
 	Events events.EventRecorder
 	// Clock is the time.

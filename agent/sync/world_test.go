@@ -45,6 +45,7 @@ type world struct {
 	writes    []string                // the agent's writes to the API server since the last look
 	others    int                     // everybody else's
 	allocator *ledgerAllocator
+	corners   *corners
 	files     map[string][]byte
 	trees     map[string]render.Tree
 	commits   int
@@ -64,6 +65,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, clock: testclock.NewFakeClock(time.Date(2026, 11, 30, 12, 3, 0, 0, time.UTC)), allocator: newLedger(),
 		files: map[string][]byte{}, trees: map[string]render.Tree{}}
+	w.corners = newCorners(w.allocator)
 	w.client = w.server()
 	copyFiles(t, w.files, "classes", classes.Files, ".")
 	fleet, err := clusters.Files.ReadFile("fleet.yaml")
@@ -233,7 +235,7 @@ func (w *world) start() {
 	}
 	w.fleet = &FleetReconciler{Client: w.client, Direct: w.client, Store: store, Intake: w.intake}
 	w.fleet.Prepare()
-	w.reconciler = &Reconciler{Client: w.client, Direct: w.client, Store: store, Allocator: w.allocator, Clock: w.clock, Events: w.events}
+	w.reconciler = &Reconciler{Client: w.client, Direct: w.client, Store: store, Allocator: w.allocator, Corners: w.corners, Clock: w.clock, Events: w.events}
 	w.reconciler.Prepare()
 }
 
