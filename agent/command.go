@@ -30,6 +30,8 @@ type Options struct {
 
 	// ProxmoxURL, ProxmoxTokenID, ProxmoxTokenFile and ProxmoxCAFile say where Proxmox VE is and as whom to ask it.
 	ProxmoxURL, ProxmoxTokenID, ProxmoxTokenFile, ProxmoxCAFile string
+	// ProxmoxHATokenID and ProxmoxHATokenFile are the token for Proxmox VE's HA manager; empty where HA is not used.
+	ProxmoxHATokenID, ProxmoxHATokenFile string
 
 	// Hooks say where Cluster API's questions are answered.
 	Hooks HooksOptions
@@ -99,6 +101,8 @@ func (o *Options) flags(cmd *cobra.Command) {
 	f.StringVar(&o.ProxmoxURL, "proxmox-url", "", "URL of Proxmox VE, such as https://pve1.example.org:8006/api2/json (required)")
 	f.StringVar(&o.ProxmoxTokenID, "proxmox-token-id", "", "ID of the API token, user@realm!name (required)")
 	f.StringVar(&o.ProxmoxTokenFile, "proxmox-token-file", "", "file with the API token's secret (required)")
+	f.StringVar(&o.ProxmoxHATokenID, "proxmox-ha-token-id", "", "ID of the API token for the HA manager (default: none, and no HA)")
+	f.StringVar(&o.ProxmoxHATokenFile, "proxmox-ha-token-file", "", "file with that token's secret")
 	f.StringVar(&o.ProxmoxCAFile, "proxmox-ca-file", "", "PEM certificates that vouch for Proxmox VE (default: the system's)")
 	o.Hooks.flags(f)
 	f.StringVar(&o.MetricsListen, "metrics-listen", "127.0.0.1:8080", "address for Prometheus; 0 for none")
@@ -123,6 +127,9 @@ func (o *Options) check() error {
 	}
 	if o.NotifyListen != "" && o.NotifyKeyFile == "" {
 		errs = append(errs, errors.New("--notify-listen needs --notify-key-file: nudges are signed"))
+	}
+	if (o.ProxmoxHATokenID == "") != (o.ProxmoxHATokenFile == "") {
+		errs = append(errs, errors.New("--proxmox-ha-token-id and --proxmox-ha-token-file go together"))
 	}
 	if o.LogFormat != "json" && o.LogFormat != "text" {
 		errs = append(errs, fmt.Errorf("--log-format is %q; it may be json or text", o.LogFormat))

@@ -50,6 +50,7 @@ var setup = []struct {
 	{"synchronisation", (*parts).addSync},
 	{"placement", (*parts).addPlacement},
 	{"remedy", (*parts).addRemedy},
+	{"high availability", (*parts).addHA},
 	{"health checks", (*parts).addHealth},
 }
 
@@ -90,6 +91,6 @@ func (p *parts) addProxmox(context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.lists = proxmox.NewCache(p.proxmox.Pools(), p.proxmox.Machines(), p.proxmox.Nodes(), 0, p.clock)
+	p.lists = p.proxmox.Cached(0, p.clock)
 	return nil
 }

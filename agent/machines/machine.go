@@ -32,8 +32,11 @@ type Machine struct {
 	Held bool
 	// Joined is true once a node of the cluster belongs to it, Ready while that node is ready.
 	Joined, Ready bool
-	// Hooked is true while the HA hook holds its deletion, Marked while it is to be remediated.
-	Hooked, Marked bool
+	// Hooked is true while the HA hook holds its deletion; Hook is that annotation's value.
+	Hooked bool
+	Hook   string
+	// Marked is true while it is to be remediated.
+	Marked bool
 	// Exempt is true where a person has forbidden its remediation, Paused where Cluster API leaves it alone.
 	Exempt, Paused bool
 	// Owner is what the Machine's owner says about a remediation that was asked for; empty when nothing.
@@ -77,7 +80,7 @@ func newMachine(m *clusterv1.Machine) *Machine {
 		Namespace: m.Namespace, Name: m.Name, UID: m.UID, Cluster: m.Labels[clusterv1.ClusterNameLabel],
 		ControlPlane: plane, Pool: m.Labels[clusterv1.ClusterTopologyMachineDeploymentNameLabel], Created: m.CreationTimestamp.Time,
 		Joined: m.Status.NodeRef.IsDefined(), Ready: meta.IsStatusConditionTrue(m.Status.Conditions, clusterv1.MachineNodeReadyCondition),
-		Hooked: has(m.Annotations, v1alpha1.HAHookAnnotation), Marked: has(m.Annotations, clusterv1.RemediateMachineAnnotation),
+		Hooked: has(m.Annotations, v1alpha1.HAHookAnnotation), Hook: m.Annotations[v1alpha1.HAHookAnnotation], Marked: has(m.Annotations, clusterv1.RemediateMachineAnnotation),
 		Exempt: has(m.Annotations, clusterv1.MachineSkipRemediationAnnotation), Paused: has(m.Annotations, clusterv1.PausedAnnotation),
 	}
 	if !m.DeletionTimestamp.IsZero() {
