@@ -18,9 +18,13 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
 
 	"kubehenge.dev/lab/guests/api"
+	"kubehenge.dev/lab/guests/choice"
 	"kubehenge.dev/lab/guests/cluster"
+	"kubehenge.dev/lab/guests/kubeadm"
+	"kubehenge.dev/lab/guests/real"
 	"kubehenge.dev/lab/guests/vm"
 )
 
@@ -38,10 +42,14 @@ type settings struct {
 	socket string
 	pace   float64
 	times  vm.Times
+
+	kind         choice.Kind
+	controlPlane string
+	data         string
 }
 
 func parse(args []string) (settings, error) {
-	s := settings{times: vm.RealTimes}
+	s := settings{times: vm.RealTimes, kind: choice.Light}
 	// controller-runtime registers flags of its own with the global set.
 	flags := flag.NewFlagSet("guests", flag.ContinueOnError)
 	flags.StringVar(&s.socket, "socket", "", "path of the Unix socket to serve the API on")
@@ -51,17 +59,27 @@ func parse(args []string) (settings, error) {
 	flags.DurationVar(&s.times.Join, "join", s.times.Join, "time that kubeadm join takes")
 	flags.DurationVar(&s.times.DiscoveryTimeout, "discovery-timeout", s.times.DiscoveryTimeout, "time that kubeadm join looks for an API server that does not answer")
 	flags.DurationVar(&s.times.NodeGrace, "node-grace", s.times.NodeGrace, "time after which the node of a machine that is off is not Ready")
+	flags.Func("kind", "light: clusters in memory; real: etcd and kube-apiserver in every control-plane machine; auto: real while memory allows (default light)",
+		func(text string) (err error) { s.kind, err = choice.Parse(text); return err })
+	flags.StringVar(&s.controlPlane, "controlplane", "", "the program that real clusters run, with etcd, kube-apiserver, kube-controller-manager and kube-scheduler as subcommands")
+	flags.StringVar(&s.data, "data", "", "folder of real clusters' disks and logs")
 	if err := flags.Parse(args); err != nil {
 		return settings{}, err
 	}
-	if s.socket == "" {
-		return settings{}, errors.New("--socket is missing")
-	}
-	if s.pace < 0 {
-		return settings{}, errors.New("--pace is negative")
-	}
 	s.times = s.times.Paced(s.pace)
-	return s, nil
+	return s, s.check()
+}
+
+func (s settings) check() error {
+	switch {
+	case s.socket == "":
+		return errors.New("--socket is missing")
+	case s.pace < 0:
+		return errors.New("--pace is negative")
+	case s.kind != choice.Light && (s.controlPlane == "" || s.data == ""):
+		return fmt.Errorf("--kind=%s needs --controlplane and --data", s.kind)
+	}
+	return nil
 }
 
 func run(ctx context.Context, args []string) error {
@@ -70,15 +88,35 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	ctrl.SetLogger(logr.Discard())
-	clusters, err := cluster.NewRegistry(ctx, cluster.Options{NodeGrace: s.times.NodeGrace})
+	klog.SetLogger(logr.Discard())
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	clusters, closeAll, err := s.clusters(ctx, log)
 	if err != nil {
 		return err
 	}
-	defer clusters.Close()
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	defer closeAll()
 	machines := vm.New(vm.Options{Clusters: clusters, Times: s.times, Log: log})
 	defer machines.Close()
 	return serve(ctx, s.socket, api.Handler(machines), log)
+}
+
+// clusters are those of the kinds that the command line allows.
+func (s settings) clusters(ctx context.Context, log *slog.Logger) (kubeadm.Clusters, func(), error) {
+	light, err := cluster.NewRegistry(ctx, cluster.Options{NodeGrace: s.times.NodeGrace})
+	if err != nil {
+		return nil, nil, err
+	}
+	clusters := &choice.Clusters{Kind: s.kind, Light: kubeadm.Light{Registry: light}, Enough: choice.EnoughMemory, Log: log}
+	if s.kind == choice.Light {
+		return clusters, light.Close, nil
+	}
+	programs, err := real.NewRegistry(real.Options{Program: s.controlPlane, Dir: s.data, NodeGrace: s.times.NodeGrace, Log: log})
+	if err != nil {
+		light.Close()
+		return nil, nil, err
+	}
+	clusters.Real = programs
+	return clusters, func() { programs.Close(); light.Close() }, nil
 }
 
 // serve answers on a Unix socket until ctx ends. A socket that a dead process left behind is replaced.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kubehenge.dev/lab/guests/choice"
 	"kubehenge.dev/lab/guests/vm"
 )
 
@@ -21,16 +22,25 @@ func TestParse(t *testing.T) {
 		want settings
 		err  string
 	}{
-		"real times by default": {args: []string{"--socket=/s"}, want: settings{socket: "/s", pace: 1, times: vm.RealTimes}},
-		"a pace":                {args: []string{"--socket=/s", "--pace=0.1"}, want: settings{socket: "/s", pace: 0.1, times: vm.RealTimes.Paced(0.1)}},
-		"a time and a pace":     {args: []string{"--socket=/s", "--pace=0", "--boot=10s"}, want: settings{socket: "/s", times: vm.Times{}}},
-		"no socket":             {err: "--socket is missing"},
-		"a negative pace":       {args: []string{"--socket=/s", "--pace=-1"}, err: "--pace is negative"},
-		"an unknown flag":       {args: []string{"--fly"}, err: "not defined"},
+		"real times by default": {args: []string{"--socket=/s"}, want: settings{socket: "/s", kind: choice.Light, pace: 1, times: vm.RealTimes}},
+		"a pace":                {args: []string{"--socket=/s", "--pace=0.1"}, want: settings{socket: "/s", kind: choice.Light, pace: 0.1, times: vm.RealTimes.Paced(0.1)}},
+		"a time and a pace":     {args: []string{"--socket=/s", "--pace=0", "--boot=10s"}, want: settings{socket: "/s", kind: choice.Light, times: vm.Times{}}},
+		"real guests": {
+			args: []string{"--socket=/s", "--kind=auto", "--controlplane=/c", "--data=/d"},
+			want: settings{socket: "/s", kind: choice.Auto, controlPlane: "/c", data: "/d", pace: 1, times: vm.RealTimes},
+		},
+		"real guests without a program": {args: []string{"--socket=/s", "--kind=real", "--data=/d"}, err: "needs --controlplane"},
+		"an unknown kind":               {args: []string{"--socket=/s", "--kind=heavy"}, err: "none of light"},
+		"no socket":                     {err: "--socket is missing"},
+		"a negative pace":               {args: []string{"--socket=/s", "--pace=-1"}, err: "--pace is negative"},
+		"an unknown flag":               {args: []string{"--fly"}, err: "not defined"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, err := parse(c.args)
+			if err != nil {
+				got = settings{}
+			}
 			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 				t.Fatalf("error %v, want %q", err, c.err)
 			}

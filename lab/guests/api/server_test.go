@@ -18,6 +18,7 @@ import (
 	"kubehenge.dev/lab/guests/api"
 	"kubehenge.dev/lab/guests/bootstrapdata"
 	"kubehenge.dev/lab/guests/cluster"
+	"kubehenge.dev/lab/guests/kubeadm"
 	"kubehenge.dev/lab/guests/vm"
 )
 
@@ -35,7 +36,7 @@ func newLab(t *testing.T) *lab {
 		t.Fatal(err)
 	}
 	machines := vm.New(vm.Options{
-		Clusters: clusters, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Clusters: kubeadm.Light{Registry: clusters}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Times: vm.Times{Boot: time.Millisecond, Init: time.Millisecond, Join: time.Millisecond, DiscoveryTimeout: 200 * time.Millisecond, DiscoveryRetry: 10 * time.Millisecond},
 	})
 	server := httptest.NewServer(api.Handler(machines))

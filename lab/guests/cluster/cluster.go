@@ -20,6 +20,17 @@ type Spec struct {
 	Configuration string
 	// ImageRepository is where the images of the cluster's own workloads come from; registry.k8s.io by default.
 	ImageRepository string
+
+	// What follows is for clusters that run real programs; this package makes nothing of it.
+
+	// CertificatesDir is where the machines' certificates are, on their disks.
+	CertificatesDir string
+	// DNSDomain, PodSubnet and ServiceSubnet are the cluster's networking; PodSubnet may be empty.
+	DNSDomain, PodSubnet, ServiceSubnet string
+	// CertSANs are further names and addresses for the API server's certificate.
+	CertSANs []string
+	// ExtraArgs are flags by component (kube-apiserver, kube-controller-manager, kube-scheduler, etcd) and name.
+	ExtraArgs map[string]map[string]string
 }
 
 // Cluster is one simulated Kubernetes cluster. It lives as long as a control-plane machine of it exists, running or not.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +16,9 @@ import (
 
 // ControlPlaneRole is the label and the taint of control-plane nodes.
 const ControlPlaneRole = "node-role.kubernetes.io/control-plane"
+
+// KubeadmLabels are those that kubeadm puts on nodes of the control plane, with empty values.
+var KubeadmLabels = []string{ControlPlaneRole, corev1.LabelNodeExcludeBalancers}
 
 // Node is a machine as its kubelet registers it.
 type Node struct {
@@ -28,6 +32,7 @@ type Node struct {
 	MemoryMiB    int
 	Labels       map[string]string // beside the kubelet's own
 	Taints       []corev1.Taint
+	Files        map[string][]byte // those below /etc/kubernetes, by path; for machines that run real programs
 }
 
 // ErrNodeReady says that a node of that name is there and works; kubeadm refuses to join a second one.
@@ -80,7 +85,7 @@ func (c *Cluster) admit(m *member) error {
 
 // register writes what a kubelet that starts brings into the cluster. It may be repeated.
 func (c *Cluster) register(ctx context.Context, n Node) error {
-	if err := c.put(ctx, c.nodeObject(n)); err != nil {
+	if err := c.put(ctx, n.Object(c.registry.clock.Now())); err != nil {
 		return fmt.Errorf("register node %s: %w", n.Name, err)
 	}
 	if !n.ControlPlane {
@@ -100,13 +105,15 @@ func (c *Cluster) put(ctx context.Context, o client.Object) error {
 	return nil
 }
 
-func (c *Cluster) nodeObject(n Node) *corev1.Node {
+// Object is the node as its kubelet registers it, Ready; for the control plane with the labels that kubeadm puts on.
+func (n Node) Object(now time.Time) *corev1.Node {
 	labels := map[string]string{
 		corev1.LabelHostname: n.Name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64",
 	}
 	if n.ControlPlane {
-		labels[ControlPlaneRole] = ""
-		labels[corev1.LabelNodeExcludeBalancers] = ""
+		for _, label := range KubeadmLabels {
+			labels[label] = ""
+		}
 	}
 	for key, value := range n.Labels {
 		labels[key] = value
@@ -129,7 +136,7 @@ func (c *Cluster) nodeObject(n Node) *corev1.Node {
 				KubeletVersion: n.Version, KubeProxyVersion: n.Version, ContainerRuntimeVersion: "containerd://2.1.4",
 				OSImage: "Simulated Linux", KernelVersion: "6.12.0", OperatingSystem: "linux", Architecture: "amd64",
 			},
-			Conditions: conditions(c.registry.clock.Now(), true),
+			Conditions: conditions(now, true),
 		},
 	}
 }

@@ -56,14 +56,18 @@ func (c *Cluster) staticPod(n Node, component string) *corev1.Pod {
 
 // image names a component's image; etcd's version is the one that kubeadm 1.36 installs.
 func (c *Cluster) image(component, version string) string {
-	repository := c.spec.ImageRepository
+	if component == "etcd" {
+		version = EtcdTag
+	}
+	return Image(c.spec.ImageRepository, component, version)
+}
+
+// Image names an image in a repository, by default the Kubernetes project's.
+func Image(repository, name, tag string) string {
 	if repository == "" {
 		repository = "registry.k8s.io"
 	}
-	if component == "etcd" {
-		version = "3.6.8-0"
-	}
-	return repository + "/" + component + ":" + version
+	return repository + "/" + name + ":" + tag
 }
 
 func podConditions(now time.Time, ready bool) []corev1.PodCondition {

@@ -13,8 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// coreDNSTag is the version that kubeadm 1.36 installs.
-const coreDNSTag = "v1.14.2"
+// Versions that kubeadm 1.36 installs.
+const (
+	CoreDNSTag = "v1.14.2"
+	EtcdTag    = "3.6.8-0"
+)
 
 // corefile is kubeadm's default (kubernetes, cmd/kubeadm/app/phases/addons/dns/manifests.go).
 const corefile = `.:53 {
@@ -124,7 +127,7 @@ func (c *Cluster) addons() []client.Object {
 		configMap("kube-system", "coredns", "Corefile", corefile),
 		&appsv1.Deployment{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "coredns", Labels: map[string]string{"k8s-app": "kube-dns"}},
-			Spec:       appsv1.DeploymentSpec{Selector: selector("kube-dns"), Template: podTemplate("kube-dns", "coredns", c.image("coredns/coredns", coreDNSTag))},
+			Spec:       appsv1.DeploymentSpec{Selector: selector("kube-dns"), Template: podTemplate("kube-dns", "coredns", c.image("coredns/coredns", CoreDNSTag))},
 		},
 	}
 }

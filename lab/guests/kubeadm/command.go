@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"kubehenge.dev/lab/guests/cluster"
 )
 
 // Command is a kubeadm command in a line of the shell.
@@ -41,7 +39,7 @@ func ParseCommand(line string) (command Command, ok bool) {
 
 // Joined is a machine's membership in a cluster.
 type Joined struct {
-	Cluster *cluster.Cluster
+	Cluster Cluster // nil until the machine is part of one
 	Node    string
 }
 

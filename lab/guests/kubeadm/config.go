@@ -28,8 +28,28 @@ type ClusterConfiguration struct {
 	KubernetesVersion    string `json:"kubernetesVersion"`
 	CertificatesDir      string `json:"certificatesDir"` // default /etc/kubernetes/pki
 	ImageRepository      string `json:"imageRepository"`
+	Networking           struct {
+		DNSDomain     string `json:"dnsDomain"`     // default cluster.local
+		PodSubnet     string `json:"podSubnet"`     // no ranges for nodes when empty
+		ServiceSubnet string `json:"serviceSubnet"` // default 10.96.0.0/12
+	} `json:"networking"`
+	APIServer struct {
+		ExtraArgs Args     `json:"extraArgs"`
+		CertSANs  []string `json:"certSANs"`
+	} `json:"apiServer"`
+	ControllerManager component `json:"controllerManager"`
+	Scheduler         component `json:"scheduler"`
+	Etcd              struct {
+		Local    component       `json:"local"`
+		External json.RawMessage `json:"external"`
+	} `json:"etcd"`
 	// Document is the whole document as it was written.
 	Document string `json:"-"`
+}
+
+// component is the part of a component's section that the simulation acts on.
+type component struct {
+	ExtraArgs Args `json:"extraArgs"`
 }
 
 // InitConfiguration is the part of the document that the simulation acts on.

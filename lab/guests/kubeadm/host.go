@@ -14,8 +14,11 @@ import (
 	"kubehenge.dev/lab/guests/nocloud"
 )
 
-// defaultPKI is where kubeadm looks for certificates.
-const defaultPKI = "/etc/kubernetes/pki"
+// kubernetesDir is where kubeadm keeps what it makes, defaultPKI where it looks for certificates.
+const (
+	kubernetesDir = "/etc/kubernetes"
+	defaultPKI    = kubernetesDir + "/pki"
+)
 
 // Host is the machine that kubeadm runs on.
 type Host struct {
@@ -31,7 +34,7 @@ type Host struct {
 
 // Kubeadm runs commands against the clusters of a registry.
 type Kubeadm struct {
-	Clusters *cluster.Registry
+	Clusters Clusters
 	Clock    clock.WithDelayedExecution
 	// DiscoveryTimeout is how long join looks for the cluster, RetryEvery the pause between two attempts. Upstream: 5
 	// minutes and 5 seconds.
@@ -88,8 +91,23 @@ func (h Host) node(r NodeRegistration, controlPlane bool, version string) cluste
 	return cluster.Node{
 		Name: strings.ToLower(name), ControlPlane: controlPlane, ProviderID: r.KubeletExtraArgs["provider-id"],
 		Version: version, SystemUUID: h.SystemUUID, Address: h.Address, Cores: h.Cores, MemoryMiB: h.MemoryMiB,
-		Labels: labels(r.KubeletExtraArgs["node-labels"]), Taints: taints(r, controlPlane),
+		Labels: labels(r.KubeletExtraArgs["node-labels"]), Taints: taints(r, controlPlane), Files: h.kubernetesFiles(),
 	}
+}
+
+// kubernetesFiles are those that kubeadm, the kubelet and the control plane's static pods find below /etc/kubernetes.
+func (h Host) kubernetesFiles() map[string][]byte {
+	var found map[string][]byte
+	for name, file := range h.Files {
+		if !strings.HasPrefix(name, kubernetesDir+"/") {
+			continue
+		}
+		if found == nil {
+			found = map[string][]byte{}
+		}
+		found[name] = file.Content
+	}
+	return found
 }
 
 // labels reads the kubelet's flag --node-labels: name=value pairs, separated by commas.

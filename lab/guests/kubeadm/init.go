@@ -22,25 +22,16 @@ func (k *Kubeadm) initialize(ctx context.Context, config *Config, h Host) (Joine
 	if err != nil {
 		return Joined{}, err
 	}
-	created, err := k.Clusters.Create(ctx, spec)
+	var tokens []string
+	for _, token := range config.Init.BootstrapTokens {
+		tokens = append(tokens, token.Token)
+	}
+	node := h.node(config.Init.NodeRegistration, true, spec.Version)
+	created, err := k.Clusters.Init(ctx, spec, node, tokens)
 	if err != nil {
 		return Joined{}, err
 	}
-	node := h.node(config.Init.NodeRegistration, true, spec.Version)
-	if err := k.furnish(ctx, created, config.Init, node); err != nil {
-		k.Clusters.Remove(created)
-		return Joined{}, err
-	}
 	return Joined{Cluster: created, Node: node.Name}, nil
-}
-
-func (k *Kubeadm) furnish(ctx context.Context, c *cluster.Cluster, config *InitConfiguration, node cluster.Node) error {
-	for _, token := range config.BootstrapTokens {
-		if err := c.AddToken(ctx, token.Token); err != nil {
-			return err
-		}
-	}
-	return c.Join(ctx, node)
 }
 
 // spec checks the configuration and the certificates. kubeadm would make certificates that are missing; a cluster whose
@@ -48,6 +39,9 @@ func (k *Kubeadm) furnish(ctx context.Context, c *cluster.Cluster, config *InitC
 func (k *Kubeadm) spec(c *ClusterConfiguration, h Host) (cluster.Spec, error) {
 	if c.KubernetesVersion == "" {
 		return cluster.Spec{}, errors.New("kubernetesVersion is empty")
+	}
+	if c.Etcd.External != nil {
+		return cluster.Spec{}, errors.New("etcd.external is not simulated")
 	}
 	endpoint, err := withPort(c.ControlPlaneEndpoint)
 	if err != nil {
@@ -71,8 +65,22 @@ func (k *Kubeadm) spec(c *ClusterConfiguration, h Host) (cluster.Spec, error) {
 	}
 	return cluster.Spec{
 		Name: c.ClusterName, Endpoint: endpoint, Version: c.KubernetesVersion, CA: ca, EtcdCA: etcd,
-		Configuration: c.Document, ImageRepository: c.ImageRepository,
+		Configuration: c.Document, ImageRepository: c.ImageRepository, CertificatesDir: dir, CertSANs: c.APIServer.CertSANs,
+		DNSDomain:     orDefault(c.Networking.DNSDomain, "cluster.local"),
+		PodSubnet:     c.Networking.PodSubnet,
+		ServiceSubnet: orDefault(c.Networking.ServiceSubnet, "10.96.0.0/12"),
+		ExtraArgs: map[string]map[string]string{
+			"kube-apiserver": c.APIServer.ExtraArgs, "kube-controller-manager": c.ControllerManager.ExtraArgs,
+			"kube-scheduler": c.Scheduler.ExtraArgs, "etcd": c.Etcd.Local.ExtraArgs,
+		},
 	}, nil
+}
+
+func orDefault(value, usual string) string {
+	if value == "" {
+		return usual
+	}
+	return value
 }
 
 func withPort(endpoint string) (string, error) {

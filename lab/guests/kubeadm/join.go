@@ -22,18 +22,19 @@ func (k *Kubeadm) join(ctx context.Context, config *Config, h Host) (Joined, err
 	if err != nil {
 		return Joined{}, err
 	}
-	c := k.Clusters.At(discovery.APIServerEndpoint)
+	c := k.Clusters.Find(discovery.APIServerEndpoint)
 	if c == nil {
 		return Joined{}, fmt.Errorf("the API server at %s is no simulated cluster", discovery.APIServerEndpoint)
 	}
+	var spec cluster.Spec
 	controlPlane := config.Join.ControlPlane != nil
 	if controlPlane {
-		if err := k.checkAuthorities(h, found, c); err != nil {
+		if spec, err = k.controlPlaneSpec(h, found, c); err != nil {
 			return Joined{}, err
 		}
 	}
 	node := h.node(config.Join.NodeRegistration, controlPlane, found.KubernetesVersion)
-	if err := c.Join(ctx, node); err != nil {
+	if err := c.Join(ctx, spec, node); err != nil {
 		return Joined{}, err
 	}
 	return Joined{Cluster: c, Node: node.Name}, nil
@@ -60,27 +61,22 @@ func (j *JoinConfiguration) discovery() (TokenDiscovery, error) {
 	return checked, nil
 }
 
-// checkAuthorities checks that a machine of the control plane brings the CAs of the cluster it joins.
-func (k *Kubeadm) checkAuthorities(h Host, found *ClusterConfiguration, c *cluster.Cluster) error {
-	dir := found.CertificatesDir
-	if dir == "" {
-		dir = defaultPKI
+// controlPlaneSpec is the cluster as a machine of the control plane sees it, which must bring the CAs of the cluster it joins.
+func (k *Kubeadm) controlPlaneSpec(h Host, found *ClusterConfiguration, c Cluster) (cluster.Spec, error) {
+	spec, err := k.spec(found, h)
+	if err != nil {
+		return cluster.Spec{}, err
 	}
-	now := k.Clock.Now()
 	ca, etcd := c.Authorities()
 	for _, pair := range []struct {
-		dir  string
-		want cluster.Authority
-	}{{dir, ca}, {dir + "/etcd", etcd}} {
-		got, err := h.authority(pair.dir, "ca", now)
-		if err != nil {
-			return err
-		}
-		if !got.SameKey(pair.want) {
-			return fmt.Errorf("%s/ca.crt is not the cluster's CA", pair.dir)
+		dir       string
+		got, want cluster.Authority
+	}{{spec.CertificatesDir, spec.CA, ca}, {spec.CertificatesDir + "/etcd", spec.EtcdCA, etcd}} {
+		if !pair.got.SameKey(pair.want) {
+			return cluster.Spec{}, fmt.Errorf("%s/ca.crt is not the cluster's CA", pair.dir)
 		}
 	}
-	return h.checkKeyPairs(dir, now)
+	return spec, nil
 }
 
 // pinned says whether one of the hashes is the CA's.

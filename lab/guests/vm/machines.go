@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"kubehenge.dev/lab/guests/cluster"
 	"kubehenge.dev/lab/guests/kubeadm"
 )
 
@@ -18,7 +17,7 @@ var ErrAgentNotRunning = errors.New("guest agent is not running")
 
 // Options set machines up.
 type Options struct {
-	Clusters *cluster.Registry
+	Clusters kubeadm.Clusters
 	Clock    clock.WithDelayedExecution // default: the real time
 	Times    Times
 	Log      *slog.Logger

@@ -15,6 +15,7 @@ import (
 
 	"kubehenge.dev/lab/guests/bootstrapdata"
 	"kubehenge.dev/lab/guests/cluster"
+	"kubehenge.dev/lab/guests/kubeadm"
 	"kubehenge.dev/lab/guests/vm"
 )
 
@@ -255,7 +256,7 @@ func slow(t *testing.T, times vm.Times) (*world, *clocktesting.FakeClock) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	machines := vm.New(vm.Options{Clusters: clusters, Clock: clock, Times: times, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	machines := vm.New(vm.Options{Clusters: kubeadm.Light{Registry: clusters}, Clock: clock, Times: times, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	t.Cleanup(func() { machines.Close(); clusters.Close(); end() })
 	return &world{Machines: machines, clusters: clusters}, clock
 }

@@ -15,6 +15,7 @@ import (
 
 	"kubehenge.dev/lab/guests/bootstrapdata"
 	"kubehenge.dev/lab/guests/cluster"
+	"kubehenge.dev/lab/guests/kubeadm"
 	"kubehenge.dev/lab/guests/vm"
 )
 
@@ -33,7 +34,7 @@ func newWorld(t *testing.T, times vm.Times) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	machines := vm.New(vm.Options{Clusters: clusters, Times: times, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	machines := vm.New(vm.Options{Clusters: kubeadm.Light{Registry: clusters}, Times: times, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	t.Cleanup(func() { machines.Close(); clusters.Close(); end() })
 	return &world{Machines: machines, clusters: clusters}
 }
