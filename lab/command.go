@@ -45,6 +45,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	f.Float64Var(&o.Pace, "pace", defaultPace, "how long Proxmox VE's tasks take, as a share of what they take in life")
 	f.StringVar(&o.Capmox, "capmox", "", "run this capmox in place of the stand-in")
 	f.StringVar(&o.CapmoxManifests, "capmox-manifests", "", "its manifests: a YAML file or a kustomization's folder")
+	f.IntVar(&o.Agents, "agents", 1, "how many replicas of the agent run")
 	f.StringArrayVar(&o.AgentArgs, "agent-arg", nil, "an argument for the agent; may be repeated")
 	f.BoolVar(&o.WithoutAgent, "without-agent", false, "start all but the agent")
 }

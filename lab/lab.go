@@ -28,6 +28,8 @@ type Lab struct {
 	Proxmox *simulator.Server
 	// Processes are the children, by name: etcd, kube-apiserver, capi-core, capmox, guests, agent and so on.
 	Processes *process.Supervisor
+	// Hooks leads Cluster API's questions to the agents; nil without an agent.
+	Hooks *Balancer
 
 	options     Options
 	progress    *progress.Log

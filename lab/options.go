@@ -36,6 +36,8 @@ type Options struct {
 	WithoutClusterAPI bool
 	// WithoutAgent starts all but the agent.
 	WithoutAgent bool
+	// Agents is how many replicas of the agent run; with more than one they elect a leader. Default: 1.
+	Agents int
 	// AgentArgs are added to the agent's command line.
 	AgentArgs []string
 	// Signer signs the lab's own commits, and the agent accepts no others. Default: unsigned commits are accepted.
@@ -53,6 +55,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Index < 1 || o.Index > 250 {
 		return o, fmt.Errorf("a lab's index is 1 to 250, not %d", o.Index)
+	}
+	if o.Agents == 0 {
+		o.Agents = 1
 	}
 	if o.Pace == 0 {
 		o.Pace = defaultPace

@@ -30,6 +30,7 @@ const (
 	saKey     = "sa.key"    // signs ServiceAccount tokens
 	saPub     = "sa.pub"    // checks them
 	webhooks  = "webhooks"  // the folder of the webhooks' serving certificate
+	hooks     = "hooks"     // the folder of the agent's hooks' serving certificate, with the CA's beside it
 	masters   = "system:masters"
 )
 
@@ -44,11 +45,15 @@ func Create(dir string, address net.IP, server string) (*Folder, error) {
 		return nil, err
 	}
 	f := &Folder{dir: dir, ca: ca, server: server}
-	if err := os.MkdirAll(f.Webhooks(), 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of certificates: %w", err)
+	for _, folder := range []string{f.Webhooks(), f.Hooks()} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, fmt.Errorf("make the folder of certificates: %w", err)
+		}
 	}
-	if err := f.write(caFile, ca.PEM()); err != nil {
-		return nil, err
+	for _, name := range []string{caFile, filepath.Join(hooks, caFile)} {
+		if err := f.write(name, ca.PEM()); err != nil {
+			return nil, err
+		}
 	}
 	for name, leaf := range servers(address) {
 		if err := f.issue(name, leaf); err != nil {
@@ -67,6 +72,7 @@ func servers(address net.IP) map[string]Leaf {
 		APIServer: {CommonName: "kube-apiserver", DNSNames: apiServerNames, IPs: append(loopback, serviceIP)},
 		// controller-runtime's webhook server wants this folder and these file names.
 		filepath.Join(webhooks, "tls"): {CommonName: "webhooks", DNSNames: []string{"localhost"}, IPs: loopback},
+		filepath.Join(hooks, "tls"):    {CommonName: "hooks", DNSNames: []string{"localhost"}, IPs: loopback},
 	}
 }
 
@@ -119,6 +125,28 @@ func (f *Folder) Key(name string) string { return f.path(name + ".key") }
 
 // Webhooks is the folder with the webhooks' serving certificate, as tls.crt and tls.key.
 func (f *Folder) Webhooks() string { return f.path(webhooks) }
+
+// Hooks is the folder with the serving certificate of the agent's hooks, as tls.crt, tls.key and ca.crt.
+func (f *Folder) Hooks() string { return f.path(hooks) }
+
+// RenewHooks makes a new CA and a new certificate of the hooks signed by it, as if both had been rotated.
+func (f *Folder) RenewHooks(address net.IP) error {
+	ca, err := NewAuthority("kubehenge-lab-hooks-ca")
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(hooks, "tls")
+	pair, err := ca.Issue(servers(address)[name])
+	if err != nil {
+		return err
+	}
+	for file, data := range map[string][]byte{filepath.Join(hooks, caFile): ca.PEM(), name + ".crt": pair.Certificate, name + ".key": pair.Key} {
+		if err := f.write(file, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // ServiceAccountKey is the path of the key that signs ServiceAccounts' tokens.
 func (f *Folder) ServiceAccountKey() string { return f.path(saKey) }
