@@ -22,6 +22,7 @@ var layers = [][]string{
 	{"render"},
 	{"agent"},
 	{"bootstrap"},
+	{"appliance"},
 	{"lab"},
 	{"."},
 }

@@ -149,3 +149,8 @@ func (c *Client) Zones(ctx context.Context) (map[string]string, error) {
 	}
 	return zones, nil
 }
+
+// PermissionsOn are the caller's own effective privileges on one path, sorted; none is no error.
+func (c *Client) PermissionsOn(ctx context.Context, path string) ([]string, error) {
+	return c.Accounts().Permissions(ctx, path)
+}
