@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -67,12 +68,14 @@ func (c *call) createRole() (any, error) {
 	if strings.HasPrefix(strings.ToLower(id), "pve") {
 		return nil, invalid("roleid", "cannot use role ID starting with the (case-insensitive) 'PVE' namespace")
 	}
-	if _, there := c.s.acl.Roles[id]; there {
-		return nil, fail("create role failed: role '%s' already exists", id)
-	}
-	c.s.acl.Roles[id] = set(privileges)
-	c.s.acl.Changed()
-	return nil, nil
+	return nil, c.locked(userLock, "create role failed", func() error {
+		if _, there := c.s.acl.Roles[id]; there {
+			return fail("role '%s' already exists", id)
+		}
+		c.s.acl.Roles[id] = set(privileges)
+		c.s.acl.Changed()
+		return nil
+	})
 }
 
 func (c *call) updateRole() (any, error) {
@@ -84,19 +87,18 @@ func (c *call) updateRole() (any, error) {
 	if c.s.builtin(id) {
 		return nil, fail("auto-generated role '%s' cannot be modified", id)
 	}
-	old, there := c.s.acl.Roles[id]
-	if !there {
-		return nil, fail("update role failed: role '%s' does not exist", id)
-	}
-	roles := set(privileges)
-	if c.flag("append", false) {
-		for p := range old {
-			roles[p] = true
+	return nil, c.locked(userLock, "update role failed", func() error {
+		old, there := c.s.acl.Roles[id]
+		if !there {
+			return fail("role '%s' does not exist", id)
 		}
-	}
-	c.s.acl.Roles[id] = roles
-	c.s.acl.Changed()
-	return nil, nil
+		c.s.acl.Roles[id] = set(privileges)
+		if c.flag("append", false) {
+			maps.Copy(c.s.acl.Roles[id], old)
+		}
+		c.s.acl.Changed()
+		return nil
+	})
 }
 
 func (c *call) deleteRole() (any, error) {
@@ -104,13 +106,15 @@ func (c *call) deleteRole() (any, error) {
 	if c.s.builtin(id) {
 		return nil, fail("auto-generated role '%s' cannot be deleted", id)
 	}
-	if _, there := c.s.acl.Roles[id]; !there {
-		return nil, fail("delete role failed: role '%s' does not exist", id)
-	}
-	c.s.acl.ForgetRole(id)
-	delete(c.s.acl.Roles, id)
-	c.s.acl.Changed()
-	return nil, nil
+	return nil, c.locked(userLock, "delete role failed", func() error {
+		if _, there := c.s.acl.Roles[id]; !there {
+			return fail("role '%s' does not exist", id)
+		}
+		c.s.acl.ForgetRole(id)
+		delete(c.s.acl.Roles, id)
+		c.s.acl.Changed()
+		return nil
+	})
 }
 
 // grantPrivilege is what allows to change entries on a path.
@@ -154,7 +158,7 @@ func (c *call) updateACL() (any, error) {
 	if !ok || !c.flag("delete", false) && !permission.ValidPath(path) {
 		return nil, invalid("path", "invalid ACL path '%s'", c.text("path"))
 	}
-	return nil, prefixed("ACL update failed", c.changeACL(path))
+	return nil, c.locked(userLock, "ACL update failed", func() error { return c.changeACL(path) })
 }
 
 // aclSubject is a kind of subject, the parameter that names some, and the test whether one exists.

@@ -36,31 +36,37 @@ func (c *call) readGroup() (any, error) {
 
 func (c *call) createGroup() (any, error) {
 	id := c.text("groupid")
-	if c.s.acl.Groups[id] != nil {
-		return nil, fail("create group failed: group '%s' already exists", id)
-	}
-	c.s.acl.Groups[id] = &permission.Group{Comment: c.text("comment"), Users: map[string]bool{}}
-	return nil, nil
+	return nil, c.locked(userLock, "create group failed", func() error {
+		if c.s.acl.Groups[id] != nil {
+			return fail("group '%s' already exists", id)
+		}
+		c.s.acl.Groups[id] = &permission.Group{Comment: c.text("comment"), Users: map[string]bool{}}
+		return nil
+	})
 }
 
 func (c *call) updateGroup() (any, error) {
-	g := c.s.acl.Groups[c.text("groupid")]
-	if g == nil {
-		return nil, fail("update group failed: group '%s' does not exist", c.text("groupid"))
-	}
-	if c.has("comment") {
-		g.Comment = c.text("comment")
-	}
-	return nil, nil
+	return nil, c.locked(userLock, "update group failed", func() error {
+		g := c.s.acl.Groups[c.text("groupid")]
+		if g == nil {
+			return fail("group '%s' does not exist", c.text("groupid"))
+		}
+		if c.has("comment") {
+			g.Comment = c.text("comment")
+		}
+		return nil
+	})
 }
 
 func (c *call) deleteGroup() (any, error) {
 	id := c.text("groupid")
-	if c.s.acl.Groups[id] == nil {
-		return nil, fail("delete group failed: group '%s' does not exist", id)
-	}
-	delete(c.s.acl.Groups, id)
-	c.s.acl.Forget(permission.KindGroup, id)
-	c.s.acl.Changed()
-	return nil, nil
+	return nil, c.locked(userLock, "delete group failed", func() error {
+		if c.s.acl.Groups[id] == nil {
+			return fail("group '%s' does not exist", id)
+		}
+		delete(c.s.acl.Groups, id)
+		c.s.acl.Forget(permission.KindGroup, id)
+		c.s.acl.Changed()
+		return nil
+	})
 }

@@ -101,25 +101,26 @@ func (c *call) readRealm() (any, error) {
 }
 
 func (c *call) createRealm() (any, error) {
+	return nil, c.locked(realmLock, "add auth server failed", c.addRealm)
+}
+
+func (c *call) addRealm() error {
 	name, kind := c.text("realm"), c.text("type")
 	builtin := []string{"pam", "pve"}
-	r := &realm{name: name, kind: kind, options: map[string]string{}}
-	var err error
 	switch {
 	case c.s.realms[name] != nil:
-		err = fail("domain '%s' already exists", name)
+		return fail("domain '%s' already exists", name)
 	case slices.Contains(builtin, name):
-		err = fail("unable to use reserved name '%s'", name)
+		return fail("unable to use reserved name '%s'", name)
 	case slices.Contains(builtin, kind):
-		err = fail("unable to create builtin type '%s'", kind)
-	default:
-		err = c.setRealm(r, true)
+		return fail("unable to create builtin type '%s'", kind)
 	}
-	if err != nil {
-		return nil, prefixed("add auth server failed", err)
+	r := &realm{name: name, kind: kind, options: map[string]string{}}
+	if err := c.setRealm(r, true); err != nil {
+		return err
 	}
 	c.s.realms[name] = r
-	return nil, nil
+	return nil
 }
 
 var requiredOption = regexp.MustCompile(`[\w-]+\*`)
@@ -160,7 +161,7 @@ func (c *call) makeDefault(r *realm, is bool) {
 }
 
 func (c *call) updateRealm() (any, error) {
-	return nil, prefixed("update auth server failed", c.changeRealm())
+	return nil, c.locked(realmLock, "update auth server failed", c.changeRealm)
 }
 
 func (c *call) changeRealm() error {
@@ -192,10 +193,12 @@ func (c *call) changeRealm() error {
 }
 
 func (c *call) deleteRealm() (any, error) {
-	name := c.text("realm")
-	if c.s.realms[name] == nil {
-		return nil, fail("delete auth server failed: authentication domain '%s' does not exist", name)
-	}
-	delete(c.s.realms, name)
-	return nil, nil
+	return nil, c.locked(realmLock, "delete auth server failed", func() error {
+		name := c.text("realm")
+		if c.s.realms[name] == nil {
+			return fail("authentication domain '%s' does not exist", name)
+		}
+		delete(c.s.realms, name)
+		return nil
+	})
 }

@@ -171,23 +171,27 @@ func (c *call) readUser() (any, error) {
 }
 
 func (c *call) createUser() (any, error) {
+	return nil, c.locked(userLock, "create user failed", c.addUser)
+}
+
+func (c *call) addUser() error {
 	id := c.text("userid")
 	if c.s.acl.Users[id] != nil {
-		return nil, fail("create user failed: user '%s' already exists", id)
+		return fail("user '%s' already exists", id)
 	}
 	u := &permission.User{Enable: true, Tokens: map[string]*permission.Token{}}
 	if c.has("password") {
 		if err := c.s.setPassword(id, c.text("password"), u); err != nil {
-			return nil, prefixed("create user failed", err)
+			return err
 		}
 	}
 	if err := c.setGroups(id, false); err != nil {
-		return nil, prefixed("create user failed", err)
+		return err
 	}
 	c.setUser(u)
 	c.s.acl.Users[id] = u
 	c.s.acl.Changed()
-	return nil, nil
+	return nil
 }
 
 func (c *call) setUser(u *permission.User) {
@@ -222,22 +226,28 @@ func (c *call) setGroups(id string, adding bool) error {
 }
 
 func (c *call) updateUser() (any, error) {
+	return nil, c.locked(userLock, "update user failed", c.changeUser)
+}
+
+func (c *call) changeUser() error {
 	id := c.text("userid")
 	u := c.s.acl.Users[id]
 	if u == nil {
-		return nil, fail("update user failed: no such user ('%s')", id)
+		return fail("no such user ('%s')", id)
 	}
 	if err := c.setGroups(id, c.flag("append", false)); err != nil {
-		return nil, prefixed("update user failed", err)
+		return err
 	}
 	c.setUser(u)
 	c.s.acl.Changed()
-	return nil, nil
+	return nil
 }
 
 func (c *call) deleteUser() (any, error) {
-	c.s.forgetUser(c.text("userid"))
-	return nil, nil
+	return nil, c.locked(userLock, "delete user failed", func() error {
+		c.s.forgetUser(c.text("userid"))
+		return nil
+	})
 }
 
 func tokenInfo(t *permission.Token) row {
@@ -293,8 +303,14 @@ func (c *call) createToken() (any, error) {
 		return nil, invalid("tokenid", "Token already exists.")
 	}
 	t := &permission.Token{Secret: uuid.NewString(), Privsep: c.flag("privsep", true), Expire: int64(c.number("expire", 0)), Comment: c.text("comment")}
-	u.Tokens[name] = t
-	c.s.acl.Changed()
+	err := c.locked(userLock, "generating token failed", func() error {
+		u.Tokens[name] = t
+		c.s.acl.Changed()
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	info := row{"privsep": 1}
 	for _, p := range []string{"privsep", "expire", "comment"} {
 		if c.has(p) {
@@ -331,8 +347,10 @@ func (c *call) deleteToken() (any, error) {
 	if _, err := c.s.tokenOf(user, name); err != nil {
 		return nil, err
 	}
-	delete(c.s.acl.Users[user].Tokens, name)
-	c.s.acl.Forget(permission.KindToken, user+"!"+name)
-	c.s.acl.Changed()
-	return nil, nil
+	return nil, c.locked(userLock, "deleting token failed", func() error {
+		delete(c.s.acl.Users[user].Tokens, name)
+		c.s.acl.Forget(permission.KindToken, user+"!"+name)
+		c.s.acl.Changed()
+		return nil
+	})
 }

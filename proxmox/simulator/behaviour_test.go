@@ -55,20 +55,25 @@ func TestTasksTakeTheirTime(t *testing.T) {
 	if a := c.call("PUT", "/nodes/pve1/qemu/100/config", map[string]any{"cores": 2}); a.Reason != "VM is locked (clone)" {
 		t.Errorf("config of a locked machine: %d %s", a.Status, a.Reason)
 	}
-	waitFor(t, func() bool { clock.Step(time.Second); return status() == "stopped" })
+	waitFor(t, s, func() { clock.Step(10 * time.Second) }, func() bool { return status() == "stopped" })
 	if vm := s.Snapshot().VM(100); vm == nil || vm.Lock != "" || vm.Pool != "kubehenge" {
 		t.Errorf("when it is cloned the machine is %+v", vm)
 	}
 }
 
-// waitFor asks until it is so; the work is done by other goroutines.
-func waitFor(t *testing.T, done func() bool) {
+// waitFor looks again whenever something was done in the background, until it is so; step lets time pass before.
+func waitFor(t *testing.T, s *Server, step func(), done func() bool) {
 	t.Helper()
-	for range 5000 {
+	for range 500 {
 		if done() {
 			return
 		}
-		time.Sleep(time.Millisecond)
+		step()
+		select {
+		case <-s.done:
+		case <-time.After(10 * time.Second):
+			t.Fatal("nothing happens")
+		}
 	}
 	t.Fatal("it did not happen")
 }
@@ -78,7 +83,7 @@ func TestARunningTaskCanBeStopped(t *testing.T) {
 	c := root(t, s)
 	upid := c.call("POST", "/nodes/pve1/qemu/9000/clone", map[string]any{"newid": 100}).Data.(string)
 	c.must("DELETE", "/nodes/pve1/tasks/"+upid, nil)
-	waitFor(t, func() bool { return c.exit(upid) != "" })
+	waitFor(t, s, func() {}, func() bool { return c.exit(upid) != "" })
 	if exit := c.exit(upid); exit != "clone failed: interrupted by signal" {
 		t.Errorf("exit status %q", exit)
 	}
@@ -213,12 +218,18 @@ func TestHAMovesMachinesOfANodeThatIsOff(t *testing.T) {
 		c.must("POST", fmt.Sprintf("/nodes/pve3/qemu/%d/status/start", vmid), nil)
 		c.must("POST", "/cluster/ha/resources", map[string]any{"sid": fmt.Sprintf("vm:%d", vmid)})
 	}
+	if a := c.call("POST", "/cluster/ha/rules", map[string]any{"rule": "apart", "type": "resource-affinity", "resources": "vm:100,vm:101", "affinity": "negative"}); a.Status != 500 {
+		t.Errorf("a rule about nodes that the HA manager does not know yet: %d", a.Status)
+	}
+	clock.Step(10 * time.Second)
+	waitFor(t, s, func() {}, func() bool {
+		return strings.Contains(c.call("GET", "/cluster/ha/status/manager_status", nil).Body, "pve3")
+	})
 	c.must("POST", "/cluster/ha/rules", map[string]any{"rule": "apart", "type": "resource-affinity", "resources": "vm:100,vm:101", "affinity": "negative"})
 	if err := s.SetNodeOnline("pve3", false); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, func() bool {
-		clock.Step(5 * time.Second)
+	waitFor(t, s, func() { clock.Step(10 * time.Second) }, func() bool {
 		a, b := s.Snapshot().VM(100), s.Snapshot().VM(101)
 		return a.Node != "pve3" && b.Node != "pve3" && a.Status == "running" && b.Status == "running"
 	})

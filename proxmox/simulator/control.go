@@ -72,3 +72,19 @@ func (s *Server) SetLock(vmid int, lock string) error {
 	g.conf["lock"] = lock
 	return nil
 }
+
+// SetMaintenance asks a node to run no HA services for now, or no longer so: they move away, and come back afterwards.
+// Proxmox VE has no call of its API for it, but a command: ha-manager crm-command node-maintenance.
+func (s *Server) SetMaintenance(name string, on bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.nodes[name] == nil {
+		return fmt.Errorf("no node %q", name)
+	}
+	delete(s.ha.resting, name)
+	if on {
+		s.ha.resting[name] = true
+	}
+	s.manageSoon()
+	return nil
+}

@@ -23,6 +23,9 @@ type Fault struct {
 	Body   string        // its body; empty stays empty, as for Proxmox VE's 595
 	Reset  bool          // close the connection without an answer
 
+	// LockTimeout lets the call, or the task that it starts, wait in vain for the lock of a configuration file.
+	LockTimeout bool
+
 	// TaskExit lets the call start its task as usual and ends the task with this text as its exit status, before
 	// it has any effect.
 	TaskExit string

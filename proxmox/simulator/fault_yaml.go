@@ -24,7 +24,7 @@ func (f Fault) MarshalJSON() ([]byte, error) {
 // fields are the fields besides the delay, by their names in a file.
 func (f *Fault) fields() map[string]any {
 	return map[string]any{"who": &f.Who, "method": &f.Method, "path": &f.Path, "skip": &f.Skip, "times": &f.Times, "from": &f.From, "until": &f.Until,
-		"status": &f.Status, "reason": &f.Reason, "body": &f.Body, "reset": &f.Reset, "taskExit": &f.TaskExit}
+		"status": &f.Status, "reason": &f.Reason, "body": &f.Body, "reset": &f.Reset, "taskExit": &f.TaskExit, "lockTimeout": &f.LockTimeout}
 }
 
 // UnmarshalJSON reads the delay like 30s; unknown fields are errors.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"kubehenge.dev/proxmox/access"
-	"kubehenge.dev/proxmox/simulator/schema"
+	"kubehenge.dev/proxmox/simulator/ha"
 )
 
 // haResource is a guest that the HA manager looks after.
@@ -18,14 +18,19 @@ type haResource struct {
 // haState is what the HA manager knows.
 type haState struct {
 	resources map[string]*haResource
-	rules     []*haRule
+	rules     []*ha.Rule
 	groups    map[string]map[string]string // 8.4
-	services  map[string]*haService
-	commands  map[string]string // service -> node it was asked to go to
+	services  map[string]*ha.Service
+	commands  []haCommand     // that the manager has not read yet
+	resting   map[string]bool // nodes that are asked to be in maintenance
+	ran       bool            // the manager ran once: it knows the nodes
 }
 
+// haCommand asks the manager to move a service.
+type haCommand struct{ kind, sid, node string }
+
 func newHA() haState {
-	return haState{resources: map[string]*haResource{}, groups: map[string]map[string]string{}, services: map[string]*haService{}, commands: map[string]string{}}
+	return haState{resources: map[string]*haResource{}, groups: map[string]map[string]string{}, services: map[string]*ha.Service{}, resting: map[string]bool{}}
 }
 
 const haFields = "state enum(started stopped enabled disabled ignored); max_restart int(0..); max_relocate int(0..); group configid; comment string(..4096); type enum(ct fe vm)"
@@ -44,11 +49,7 @@ func haEndpoints() []*endpoint {
 		on("POST /cluster/ha/resources/{sid}/relocate", write, "node* node", (*call).moveHA),
 		on("GET /cluster/ha/status/current", read, "", (*call).haCurrent),
 		on("GET /cluster/ha/status/manager_status", read, "", (*call).haManagerStatus),
-		on("GET /cluster/ha/groups", read, "", (*call).listGroupsHA),
-		on("POST /cluster/ha/groups", write, "group* configid; nodes* ha-node-list;"+haGroupFields, (*call).createGroupHA),
-		on("GET /cluster/ha/groups/{group}", read, "", (*call).readGroupHA),
-		on("PUT /cluster/ha/groups/{group}", write, "nodes ha-node-list; delete string; digest string;"+haGroupFields, (*call).updateGroupHA),
-		on("DELETE /cluster/ha/groups/{group}", write, "", (*call).deleteGroupHA),
+		on("GET /cluster/ha/status", read, "", index("current manager_status")),
 	}
 }
 
@@ -150,23 +151,36 @@ func (c *call) createHA() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.checkHA(sid); err != nil {
+		return nil, err
+	}
 	if err := c.groupsGone(); err != nil {
 		return nil, err
 	}
 	if c.s.guestOfSID(sid) == nil {
 		return nil, fail("resource '%s' does not exist in cluster", sid)
 	}
+	return nil, c.locked(haLock, "create resource failed", func() error {
+		if c.s.ha.resources[sid] != nil {
+			return fail("resource ID '%s' already defined", sid)
+		}
+		r := &haResource{sid: sid, state: "started", fields: map[string]string{}}
+		c.setHA(r)
+		c.s.ha.resources[sid] = r
+		c.s.manageSoon()
+		return nil
+	})
+}
+
+// checkHA is what comes first of all.
+func (c *call) checkHA(sid string) error {
 	if err := c.s.needQuorum(); err != nil {
-		return nil, err
+		return err
 	}
-	if c.s.ha.resources[sid] != nil {
-		return nil, fail("create resource failed: resource ID '%s' already defined", sid)
+	if kind := c.text("type"); kind != "" && !strings.HasPrefix(sid, kind+":") {
+		return fail("types does not match")
 	}
-	r := &haResource{sid: sid, state: "started", fields: map[string]string{}}
-	c.setHA(r)
-	c.s.ha.resources[sid] = r
-	c.s.manageSoon()
-	return nil, nil
+	return nil
 }
 
 func (c *call) setHA(r *haResource) {
@@ -197,19 +211,32 @@ func (c *call) updateHA() (any, error) {
 	if err := c.groupsGone(); err != nil {
 		return nil, err
 	}
-	r := c.s.ha.resources[sid]
-	if r == nil {
-		return nil, fail("update resources config failed: no such resource '%s'", sid)
+	if g := c.text("group"); g != "" && c.s.ha.groups[g] == nil {
+		return nil, fail("HA group '%s' does not exist", g)
 	}
-	if d := c.text("digest"); d != "" && d != c.s.haDigest() {
-		return nil, fail("update resources config failed: detected modified configuration - file changed by other user? Try again.")
+	if err := c.s.fixable(sid, c.text("state")); err != nil {
+		return nil, err
 	}
-	if sv := c.s.ha.services[sid]; sv != nil && sv.state == "error" && c.has("state") && c.text("state") != "disabled" {
-		return nil, fail("service '%s' in error state, must be disabled and fixed first", sid)
+	return nil, c.locked(haLock, "update resources config failed", func() error {
+		if d := c.text("digest"); d != "" && d != c.s.haDigest() {
+			return fail("detected modified configuration - file changed by other user? Try again.")
+		}
+		r := c.s.ha.resources[sid]
+		if r == nil {
+			return fail("no such resource '%s'", sid)
+		}
+		c.setHA(r)
+		c.s.manageSoon()
+		return nil
+	})
+}
+
+// fixable refuses to ask anything of a service in error but to disable it.
+func (s *Server) fixable(sid, state string) error {
+	if sv := s.ha.services[sid]; sv != nil && sv.State == ha.Error && state != "disabled" {
+		return fail("service '%s' in error state, must be disabled and fixed first", sid)
 	}
-	c.setHA(r)
-	c.s.manageSoon()
-	return nil, nil
+	return nil
 }
 
 func (c *call) deleteHA() (any, error) {
@@ -220,40 +247,61 @@ func (c *call) deleteHA() (any, error) {
 	if c.s.ha.resources[sid] == nil {
 		return nil, fail("cannot delete service '%s', not HA managed!", sid)
 	}
-	delete(c.s.ha.resources, sid)
-	if c.flag("purge", true) && c.s.version != access.V8 {
-		c.s.ha.forget(sid)
-	}
-	c.s.manageSoon()
-	return nil, nil
+	return nil, c.locked(haLock, "delete resource failed", func() error {
+		delete(c.s.ha.resources, sid)
+		if c.flag("purge", true) && c.s.version != access.V8 {
+			c.s.ha.forget(sid)
+		}
+		c.s.manageSoon()
+		return nil
+	})
 }
 
 // forget takes a service out of the configuration, with the rules that are left without any.
 func (h *haState) forget(sid string) {
 	delete(h.resources, sid)
 	for _, r := range h.rules {
-		r.resources = slices.DeleteFunc(r.resources, func(s string) bool { return s == sid })
+		r.Resources = slices.DeleteFunc(r.Resources, func(s string) bool { return s == sid })
 	}
-	h.rules = slices.DeleteFunc(h.rules, func(r *haRule) bool { return len(r.resources) == 0 })
+	h.rules = slices.DeleteFunc(h.rules, func(r *ha.Rule) bool { return len(r.Resources) == 0 })
 }
 
+// moveHA queues a command for the manager, which may find that it cannot be.
 func (c *call) moveHA() (any, error) {
 	sid, err := c.sid()
 	if err != nil {
 		return nil, err
 	}
-	if c.s.ha.resources[sid] == nil {
-		return nil, fail("no such resource '%s'", sid)
+	if r := c.s.ha.resources[sid]; r == nil || r.state == "ignored" {
+		return nil, fail("resource '%s' is not HA managed", sid)
 	}
-	if c.s.nodes[c.text("node")] == nil {
-		return nil, fail("no such cluster node '%s'", c.text("node"))
+	if err := c.s.fixable(sid, ""); err != nil {
+		return nil, err
 	}
-	c.s.ha.commands[sid] = c.text("node")
+	kind, node := c.end.path[len(c.end.path)-1], c.text("node")
+	affinity := c.s.affinity()
+	data := row{"sid": sid, "requested-node": node}
+	if with := c.s.managed(affinity.Together(sid)); len(with) > 0 {
+		data["comigrated-resources"] = with
+	}
+	if blocking := affinity.Blocking(sid, node, c.s.ha.services); len(blocking) > 0 && c.s.haNodeState(node) == "online" {
+		rows := []any{}
+		for _, other := range blocking {
+			rows = append(rows, row{"sid": other, "cause": "resource-affinity"})
+		}
+		data["blocking-resources"] = rows
+	}
+	c.s.ha.commands = append(c.s.ha.commands, haCommand{kind, sid, node})
 	c.s.manageSoon()
 	if c.s.version == access.V8 {
 		return nil, nil
 	}
-	return row{"sid": sid, "requested-node": c.text("node")}, nil
+	return data, nil
+}
+
+// managed are those of some services that the manager runs.
+func (s *Server) managed(sids []string) []string {
+	return slices.DeleteFunc(sids, func(sid string) bool { return s.ha.services[sid] == nil })
 }
 
 // haRequest returns the resource of a guest that the HA manager starts and stops, nil if others may.
@@ -266,97 +314,4 @@ func (s *Server) haRequest(vmid int) *haResource {
 		return r
 	}
 	return nil
-}
-
-const haGroupFields = "restricted bool; nofailback bool; comment string(..4096); type enum(group)"
-
-// noGroups is the answer of 9.x to all calls that concern groups.
-func (c *call) noGroups(what string) error {
-	if c.s.version == access.V8 {
-		return nil
-	}
-	return fail("%s: ha groups have been migrated to rules", what)
-}
-
-func (s *Server) groupRow(id string) row {
-	r := row{"group": id, "type": "group", "digest": digestOf(s.ha.groups[id])}
-	for k, v := range s.ha.groups[id] {
-		r[k] = v
-		if k == "restricted" || k == "nofailback" {
-			r[k] = integer(v)
-		}
-	}
-	return r
-}
-
-func (c *call) listGroupsHA() (any, error) {
-	if err := c.noGroups("cannot index groups"); err != nil {
-		return nil, err
-	}
-	rows := []any{}
-	for _, id := range sortedKeys(c.s.ha.groups) {
-		rows = append(rows, c.s.groupRow(id))
-	}
-	return rows, nil
-}
-
-func (c *call) readGroupHA() (any, error) {
-	if err := c.noGroups("cannot read group"); err != nil {
-		return nil, err
-	}
-	id := c.text("group")
-	if c.s.ha.groups[id] == nil {
-		return nil, fail("no such ha group '%s'", id)
-	}
-	return c.s.groupRow(id), nil
-}
-
-func (c *call) setGroupHA(id string) {
-	for _, k := range []string{"nodes", "restricted", "nofailback", "comment"} {
-		if c.has(k) {
-			c.s.ha.groups[id][k] = c.text(k)
-		}
-	}
-}
-
-func (c *call) createGroupHA() (any, error) {
-	if err := c.noGroups("cannot create group"); err != nil {
-		return nil, err
-	}
-	id := c.text("group")
-	if c.s.ha.groups[id] != nil {
-		return nil, fail("create ha group failed: ha group ID '%s' already defined", id)
-	}
-	c.s.ha.groups[id] = map[string]string{}
-	c.setGroupHA(id)
-	return nil, nil
-}
-
-func (c *call) updateGroupHA() (any, error) {
-	if err := c.noGroups("cannot update group"); err != nil {
-		return nil, err
-	}
-	id := c.text("group")
-	if c.s.ha.groups[id] == nil {
-		return nil, fail("update ha group failed: no such ha group '%s'", id)
-	}
-	for _, k := range schema.SplitList(c.text("delete")) {
-		delete(c.s.ha.groups[id], k)
-	}
-	c.setGroupHA(id)
-	return nil, nil
-}
-
-func (c *call) deleteGroupHA() (any, error) {
-	if err := c.noGroups("cannot delete group"); err != nil {
-		return nil, err
-	}
-	id := c.text("group")
-	for _, r := range c.s.ha.resources {
-		if r.fields["group"] == id {
-			return nil, fail("delete group failed: ha group is used by service '%s'", r.sid)
-		}
-	}
-	delete(c.s.ha.groups, id)
-	return nil, nil
 }

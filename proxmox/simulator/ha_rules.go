@@ -7,26 +7,9 @@ import (
 	"strings"
 
 	"kubehenge.dev/proxmox/access"
+	"kubehenge.dev/proxmox/simulator/ha"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
-
-// The types of rules.
-const (
-	nodeAffinity     = "node-affinity"
-	resourceAffinity = "resource-affinity"
-)
-
-// haRule says where resources run.
-type haRule struct {
-	id, kind  string
-	resources []string
-	nodes     map[string]int // node -> priority, of a node affinity
-	strict    bool
-	negative  bool // of a resource affinity: apart, not together
-	disabled  bool
-	off       bool // whether "disable" was ever set
-	comment   string
-}
 
 // ruleEndpoints are the rules of the HA manager, new in 9.0. Source: pve-ha-manager src/PVE/API2/HA/Rules.pm, HA/Rules/.
 func ruleEndpoints() []*endpoint {
@@ -35,13 +18,13 @@ func ruleEndpoints() []*endpoint {
 	return []*endpoint{
 		on("GET /cluster/ha/rules", read, "type enum(node-affinity resource-affinity); resource ha-resource-id", (*call).listRules, since9),
 		on("POST /cluster/ha/rules", write, "rule* configid;"+common, (*call).createRule, since9, variants("type", map[string]string{
-			nodeAffinity:     "resources* ha-resource-id-list; nodes* ha-node-list; strict bool",
-			resourceAffinity: "resources* ha-resource-id-list; affinity* enum(positive negative)",
+			ha.NodeAffinity:     "resources* ha-resource-id-list; nodes* ha-node-list; strict bool",
+			ha.ResourceAffinity: "resources* ha-resource-id-list; affinity* enum(positive negative)",
 		})),
 		on("GET /cluster/ha/rules/{rule}", read, "", (*call).readRule, since9),
 		on("PUT /cluster/ha/rules/{rule}", write, "delete string; digest string(..64);"+common, (*call).updateRule, since9, variants("type", map[string]string{
-			nodeAffinity:     "resources ha-resource-id-list; nodes ha-node-list; strict bool",
-			resourceAffinity: "resources ha-resource-id-list; affinity enum(positive negative)",
+			ha.NodeAffinity:     "resources ha-resource-id-list; nodes ha-node-list; strict bool",
+			ha.ResourceAffinity: "resources ha-resource-id-list; affinity enum(positive negative)",
 		})),
 		on("DELETE /cluster/ha/rules/{rule}", write, "", (*call).deleteRule, since9),
 	}
@@ -49,19 +32,19 @@ func ruleEndpoints() []*endpoint {
 
 func since9(e *endpoint) { e.only = access.V9 }
 
-func (s *Server) rule(id string) *haRule {
+func (s *Server) rule(id string) *ha.Rule {
 	for _, r := range s.ha.rules {
-		if r.id == id {
+		if r.ID == id {
 			return r
 		}
 	}
 	return nil
 }
 
-func (r *haRule) nodeText() string {
+func ruleNodes(r *ha.Rule) string {
 	var list []string
-	for _, n := range sortedKeys(r.nodes) {
-		if p := r.nodes[n]; p > 0 {
+	for _, n := range sortedKeys(r.Nodes) {
+		if p := r.Nodes[n]; p > 0 {
 			n += ":" + strconv.Itoa(p)
 		}
 		list = append(list, n)
@@ -69,26 +52,31 @@ func (r *haRule) nodeText() string {
 	return strings.Join(list, ",")
 }
 
-func (r *haRule) data() row {
-	d := row{"rule": r.id, "type": r.kind, "resources": strings.Join(r.resources, ",")}
-	if r.kind == nodeAffinity {
-		d["nodes"], d["strict"] = r.nodeText(), bit(r.strict)
+func ruleData(r *ha.Rule) row {
+	d := row{"rule": r.ID, "type": r.Kind, "resources": strings.Join(r.Resources, ",")}
+	if r.Kind == ha.NodeAffinity {
+		d["nodes"], d["strict"] = ruleNodes(r), bit(r.Strict)
 	} else {
-		d["affinity"] = map[bool]string{true: "negative", false: "positive"}[r.negative]
+		d["affinity"] = map[bool]string{true: "negative", false: "positive"}[r.Negative]
 	}
-	if r.comment != "" {
-		d["comment"] = r.comment
+	if r.Comment != "" {
+		d["comment"] = r.Comment
 	}
-	if r.off {
-		d["disable"] = bit(r.disabled)
+	if r.DisableSet {
+		d["disable"] = bit(r.Disabled)
 	}
 	return d
+}
+
+// infeasible tells which rules cannot be kept on the nodes that the HA manager knows.
+func (s *Server) infeasible(rules []*ha.Rule) map[string][]string {
+	return ha.Infeasible(rules, len(s.haNodes()))
 }
 
 func (s *Server) rulesDigest() string {
 	var b strings.Builder
 	for _, r := range s.ha.rules {
-		b.Write(mustJSON(r.data()))
+		b.Write(mustJSON(ruleData(r)))
 	}
 	return digestText(b.String())
 }
@@ -96,10 +84,10 @@ func (s *Server) rulesDigest() string {
 // ruleRow is a rule as it is listed; a stored one that cannot be kept shows why.
 func (s *Server) ruleRow(i int) row {
 	r := s.ha.rules[i]
-	d := r.data()
+	d := ruleData(r)
 	d["order"], d["digest"] = i+1, s.rulesDigest()
-	if errs := s.infeasible(r); len(errs) > 0 && !r.disabled {
-		d["errors"] = errs
+	if errs := s.infeasible(s.ha.rules)[r.ID]; len(errs) > 0 {
+		d["errors"] = row{"resources": errs}
 	}
 	return d
 }
@@ -107,7 +95,7 @@ func (s *Server) ruleRow(i int) row {
 func (c *call) listRules() (any, error) {
 	rows := []any{}
 	for i, r := range c.s.ha.rules {
-		if c.has("type") && c.text("type") != r.kind || c.has("resource") && !slices.Contains(r.resources, c.text("resource")) {
+		if c.has("type") && c.text("type") != r.Kind || c.has("resource") && !slices.Contains(r.Resources, c.text("resource")) {
 			continue
 		}
 		rows = append(rows, c.s.ruleRow(i))
@@ -116,7 +104,7 @@ func (c *call) listRules() (any, error) {
 }
 
 func (c *call) readRule() (any, error) {
-	i := slices.IndexFunc(c.s.ha.rules, func(r *haRule) bool { return r.id == c.text("rule") })
+	i := slices.IndexFunc(c.s.ha.rules, func(r *ha.Rule) bool { return r.ID == c.text("rule") })
 	if i < 0 {
 		return nil, fail("no such ha rule '%s'", c.text("rule"))
 	}
@@ -124,40 +112,40 @@ func (c *call) readRule() (any, error) {
 }
 
 // setRule puts the call's parameters into a rule.
-func (c *call) setRule(r *haRule) {
+func (c *call) setRule(r *ha.Rule) {
 	if c.has("resources") {
-		r.resources = nil
+		r.Resources = nil
 		for _, sid := range c.list("resources") {
 			if !strings.Contains(sid, ":") {
 				if g := c.s.guests[int(atoi64(sid))]; g != nil {
 					sid = haID(g)
 				}
 			}
-			r.resources = append(r.resources, sid)
+			r.Resources = append(r.Resources, sid)
 		}
-		slices.Sort(r.resources)
+		slices.Sort(r.Resources)
 	}
 	if c.has("nodes") {
-		r.nodes = nodePriorities(c.list("nodes"))
+		r.Nodes = nodePriorities(c.list("nodes"))
 	}
 	if c.has("affinity") {
-		r.negative = c.text("affinity") == "negative"
+		r.Negative = c.text("affinity") == "negative"
 	}
-	r.strict = c.flag("strict", r.strict)
+	r.Strict = c.flag("strict", r.Strict)
 	if c.has("disable") {
-		r.disabled, r.off = c.flag("disable", false), true
+		r.Disabled, r.DisableSet = c.flag("disable", false), true
 	}
 	if c.has("comment") {
-		r.comment = c.text("comment")
+		r.Comment = c.text("comment")
 	}
 	for _, k := range c.list("delete") {
 		switch k {
 		case "comment":
-			r.comment = ""
+			r.Comment = ""
 		case "disable":
-			r.disabled, r.off = false, false
+			r.Disabled, r.DisableSet = false, false
 		case "strict":
-			r.strict = false
+			r.Strict = false
 		}
 	}
 }
@@ -172,13 +160,13 @@ func nodePriorities(list []string) map[string]int {
 }
 
 func (c *call) createRule() (any, error) {
-	return nil, prefixed("create ha rule failed", c.addRule())
+	return nil, c.locked(haLock, "create ha rule failed", c.addRule)
 }
 
 func (c *call) addRule() error {
-	r := &haRule{id: c.text("rule"), kind: c.text("type")}
-	if c.s.rule(r.id) != nil {
-		return fail("HA rule '%s' already defined", r.id)
+	r := &ha.Rule{ID: c.text("rule"), Kind: c.text("type")}
+	if c.s.rule(r.ID) != nil {
+		return fail("HA rule '%s' already defined", r.ID)
 	}
 	c.setRule(r)
 	if err := c.checkRule(r); err != nil {
@@ -190,17 +178,17 @@ func (c *call) addRule() error {
 }
 
 // checkRule tells whether what the rule names is there, and whether it can be kept beside the others.
-func (c *call) checkRule(r *haRule) error {
-	if len(r.resources) == 0 {
+func (c *call) checkRule(r *ha.Rule) error {
+	if len(r.Resources) == 0 {
 		return fail("no resources were specified")
 	}
 	var unmanaged, unknown []string
-	for _, sid := range r.resources {
+	for _, sid := range r.Resources {
 		if c.s.ha.resources[sid] == nil {
 			unmanaged = append(unmanaged, sid)
 		}
 	}
-	for _, n := range sortedKeys(r.nodes) {
+	for _, n := range sortedKeys(r.Nodes) {
 		if c.s.nodes[n] == nil {
 			unknown = append(unknown, n)
 		}
@@ -208,25 +196,22 @@ func (c *call) checkRule(r *haRule) error {
 	switch {
 	case len(unmanaged) > 0:
 		return fail("cannot use unmanaged resource(s) %s.", strings.Join(unmanaged, ", "))
-	case r.kind == nodeAffinity && len(r.nodes) == 0:
+	case r.Kind == ha.NodeAffinity && len(r.Nodes) == 0:
 		return fail("no nodes were specified")
 	case len(unknown) > 0:
 		return fail("cannot use non-existent node(s) %s.", strings.Join(unknown, ", "))
-	case r.disabled:
+	case r.Disabled:
 		return nil
 	}
-	errs := schema.Errors{}
-	for prop, texts := range c.s.infeasible(r) {
-		errs[prop] = strings.Join(texts, ", ")
-	}
-	if len(errs) > 0 {
-		return &apiError{status: 400, message: "Rule '" + r.id + "' is invalid.", errors: errs}
+	others := slices.DeleteFunc(slices.Clone(c.s.ha.rules), func(o *ha.Rule) bool { return o.ID == r.ID })
+	if errs := c.s.infeasible(append(others, r))[r.ID]; len(errs) > 0 {
+		return &apiError{status: 400, message: "Rule '" + r.ID + "' is invalid.", errors: schema.Errors{"resources": strings.Join(errs, ", ")}}
 	}
 	return nil
 }
 
 func (c *call) updateRule() (any, error) {
-	return nil, prefixed("update HA rules failed", c.changeRule())
+	return nil, c.locked(haLock, "update HA rules failed", c.changeRule)
 }
 
 func (c *call) changeRule() error {
@@ -236,11 +221,11 @@ func (c *call) changeRule() error {
 		return fail("HA rule '%s' does not exist", c.text("rule"))
 	case c.has("digest") && c.text("digest") != c.s.rulesDigest():
 		return fail("detected modified configuration - file changed by other user? Try again.")
-	case c.text("type") != old.kind:
+	case c.text("type") != old.Kind:
 		return fail("unexpected property 'type'")
 	}
 	r := *old
-	r.nodes = maps.Clone(old.nodes)
+	r.Nodes = maps.Clone(old.Nodes)
 	c.setRule(&r)
 	if err := c.checkRule(&r); err != nil {
 		return err
@@ -251,6 +236,9 @@ func (c *call) changeRule() error {
 }
 
 func (c *call) deleteRule() (any, error) {
-	c.s.ha.rules = slices.DeleteFunc(c.s.ha.rules, func(r *haRule) bool { return r.id == c.text("rule") })
-	return nil, nil
+	return nil, c.locked(haLock, "delete ha rule failed", func() error {
+		c.s.ha.rules = slices.DeleteFunc(c.s.ha.rules, func(r *ha.Rule) bool { return r.ID == c.text("rule") })
+		c.s.manageSoon()
+		return nil
+	})
 }

@@ -204,6 +204,11 @@ type PlaceSpec struct {
 type HASpec struct {
 	Resources []HAResourceSpec `json:"resources,omitempty"`
 	Rules     []HARuleSpec     `json:"rules,omitempty"`
+	// Groups of 8.4, each with its options nodes ("pve1:2,pve2"), restricted, nofailback and comment.
+	Groups      map[string]map[string]string `json:"groups,omitempty"`
+	Maintenance []string                     `json:"maintenance,omitempty"` // nodes that run no services for now
+	// Used tells that the HA manager ran before: only then does it know the nodes.
+	Used bool `json:"used,omitempty"`
 }
 
 // HAResourceSpec is an HA resource.

@@ -76,7 +76,7 @@ func (s *Server) firstNode(st *storage) string {
 }
 
 func (c *call) createPool() (any, error) {
-	return nil, prefixed("create pool failed", c.addPool(c.text("poolid")))
+	return nil, c.locked(userLock, "create pool failed", func() error { return c.addPool(c.text("poolid")) })
 }
 
 func (c *call) addPool(id string) error {
@@ -105,16 +105,20 @@ func newPool(comment string) *permission.Pool {
 func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
 func (c *call) updatePool() (any, error) {
+	return nil, c.locked(userLock, "update pools failed", c.changePool)
+}
+
+func (c *call) changePool() error {
 	id := c.text("poolid")
 	p := c.s.acl.Pools[id]
 	if p == nil {
-		return nil, fail("update pools failed: pool '%s' does not exist", id)
+		return fail("pool '%s' does not exist", id)
 	}
 	changed := *p
 	changed.VMs, changed.Storages = copySet(p.VMs), copySet(p.Storages)
 	moved, err := c.changeMembers(id, &changed)
 	if err != nil {
-		return nil, prefixed("update pools failed", err)
+		return err
 	}
 	for _, vmid := range moved {
 		for _, other := range c.s.acl.Pools {
@@ -126,7 +130,7 @@ func (c *call) updatePool() (any, error) {
 	}
 	c.s.acl.Pools[id] = &changed
 	c.s.acl.Changed()
-	return nil, nil
+	return nil
 }
 
 func copySet[K comparable](m map[K]bool) map[K]bool {
@@ -193,11 +197,13 @@ func (c *call) mayJoin(id string, vmid int, p *permission.Pool) error {
 
 func (c *call) deletePool() (any, error) {
 	id := c.text("poolid")
-	if err := c.s.mayDeletePool(id); err != nil {
-		return nil, prefixed("delete pool failed", err)
-	}
-	c.s.acl.RemovePool(id)
-	return nil, nil
+	return nil, c.locked(userLock, "delete pool failed", func() error {
+		if err := c.s.mayDeletePool(id); err != nil {
+			return err
+		}
+		c.s.acl.RemovePool(id)
+		return nil
+	})
 }
 
 func (s *Server) mayDeletePool(id string) error {

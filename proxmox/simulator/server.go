@@ -71,6 +71,8 @@ type Server struct {
 
 	callMu sync.Mutex
 	calls  []Call
+
+	done chan struct{} // told whenever a task ended or a cycle in the background went by
 }
 
 // New makes a simulator that does not listen yet.
@@ -81,7 +83,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		clock: o.Clock, profile: o.Profile, guest: o.Guests, log: o.Log, version: access.Version(o.Version),
-		routes: &routes{}, key: make([]byte, 32), taskByID: map[string]*task{}, pids: 1000,
+		routes: &routes{}, key: make([]byte, 32), done: make(chan struct{}, 1), taskByID: map[string]*task{}, pids: 1000,
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if _, err := rand.Read(s.key); err != nil {
@@ -175,5 +177,5 @@ func (s *Server) TokenSecret(tokenID string) (string, bool) {
 var endpoints = sync.OnceValue(func() []*endpoint {
 	return slices.Concat(accessEndpoints(), aclEndpoints(), userEndpoints(), poolEndpoints(), clusterEndpoints(), nodeEndpoints(), taskEndpoints(),
 		storageEndpoints(), contentEndpoints(), guestEndpoints(), configEndpoints(), cloneEndpoints(), powerEndpoints(), agentEndpoints(),
-		moveEndpoints(), cloudInitEndpoints(), backupEndpoints(), haEndpoints(), ruleEndpoints(), tfaEndpoints(), realmEndpoints(), openIDEndpoints())
+		moveEndpoints(), cloudInitEndpoints(), backupEndpoints(), haEndpoints(), ruleEndpoints(), groupEndpoints(), tfaEndpoints(), realmEndpoints(), openIDEndpoints())
 })

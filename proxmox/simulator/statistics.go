@@ -101,6 +101,14 @@ func (s *Server) background() {
 	s.every(s.profile.ManagerCycle, s.manage)
 }
 
+// tell lets whoever waits for the background look again.
+func (s *Server) tell() {
+	select {
+	case s.done <- struct{}{}:
+	default: // told already
+	}
+}
+
 func (s *Server) every(d time.Duration, f func()) {
 	if d <= 0 {
 		return
@@ -116,6 +124,7 @@ func (s *Server) every(d time.Duration, f func()) {
 				s.mu.Lock()
 				f()
 				s.mu.Unlock()
+				s.tell()
 			case <-s.ctx.Done():
 				return
 			}

@@ -80,14 +80,16 @@ func (c *call) readStorage() (any, error) {
 }
 
 func (c *call) createStorage() (any, error) {
-	name := c.text("storage")
-	if c.s.storages[name] != nil {
-		return nil, fail("create storage failed: storage ID '%s' already defined", name)
-	}
-	st := &storage{name: name, kind: c.text("type"), size: 1 << 40, options: map[string]string{}, content: []string{"images"}}
-	c.setStorage(st)
-	c.s.storages[name] = st
-	return row{"storage": name, "type": st.kind}, nil
+	name, kind := c.text("storage"), c.text("type")
+	return row{"storage": name, "type": kind}, c.locked(storageLock, "create storage failed", func() error {
+		if c.s.storages[name] != nil {
+			return fail("storage ID '%s' already defined", name)
+		}
+		st := &storage{name: name, kind: kind, size: 1 << 40, options: map[string]string{}, content: []string{"images"}}
+		c.setStorage(st)
+		c.s.storages[name] = st
+		return nil
+	})
 }
 
 func (c *call) setStorage(st *storage) {
@@ -110,12 +112,20 @@ func (c *call) setStorage(st *storage) {
 }
 
 func (c *call) updateStorage() (any, error) {
+	if err := c.locked(storageLock, "update storage failed", c.changeStorage); err != nil {
+		return nil, err
+	}
+	st := c.s.storages[c.text("storage")]
+	return row{"storage": st.name, "type": st.kind}, nil
+}
+
+func (c *call) changeStorage() error {
 	st := c.s.storages[c.text("storage")]
 	if st == nil {
-		return nil, fail("update storage failed: storage '%s' does not exist", c.text("storage"))
+		return fail("storage '%s' does not exist", c.text("storage"))
 	}
 	if d := c.text("digest"); d != "" && d != c.s.storageDigest() {
-		return nil, fail("update storage failed: detected modified configuration - file changed by other user? Try again.")
+		return fail("detected modified configuration - file changed by other user? Try again.")
 	}
 	changed := *st
 	changed.options = maps.Clone(st.options)
@@ -131,17 +141,19 @@ func (c *call) updateStorage() (any, error) {
 	}
 	c.setStorage(&changed)
 	*st = changed
-	return row{"storage": st.name, "type": st.kind}, nil
+	return nil
 }
 
 func (c *call) deleteStorage() (any, error) {
-	name := c.text("storage")
-	if c.s.storages[name] == nil {
-		return nil, fail("delete storage failed: storage '%s' does not exist", name)
-	}
-	maps.DeleteFunc(c.s.volumes, func(_ string, v *volume) bool { return v.storage == name })
-	delete(c.s.storages, name)
-	return nil, nil
+	return nil, c.locked(storageLock, "delete storage failed", func() error {
+		name := c.text("storage")
+		if c.s.storages[name] == nil {
+			return fail("storage '%s' does not exist", name)
+		}
+		maps.DeleteFunc(c.s.volumes, func(_ string, v *volume) bool { return v.storage == name })
+		delete(c.s.storages, name)
+		return nil
+	})
 }
 
 // storageRow is a storage on a node in /cluster/resources.

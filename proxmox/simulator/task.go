@@ -91,6 +91,7 @@ func (s *Server) start(t *task, w work) {
 		defer s.workers.Done()
 		t.end(w(t))
 		t.yield()
+		s.tell()
 	}()
 	<-ready
 }

@@ -133,6 +133,9 @@ func (c *call) begin() (*change, *guest, error) {
 
 // unlocked tells that no operation holds the guest.
 func (c *call) unlocked(g *guest) error {
+	if c.fault != nil && c.fault.LockTimeout {
+		return fail("can't lock file '/var/lock/%s/lock-%d.conf' - got timeout", configFolder(g.kind), g.vmid)
+	}
 	if g.lock() == "" || c.flag("skiplock", false) && c.isSuperuser() {
 		return nil
 	}

@@ -25,6 +25,9 @@ type edit struct {
 
 // apply changes a machine's configuration: at once where that is possible, else at its next start.
 func (c *call) apply(g *guest, w *change, say func(string, ...any)) error {
+	if err := c.writable(g); err != nil {
+		return err
+	}
 	e := &edit{c: c, g: g, w: w, conf: maps.Clone(g.conf), pending: maps.Clone(g.pending), removed: maps.Clone(g.removed)}
 	if e.pending == nil {
 		e.pending = map[string]string{}

@@ -3,6 +3,7 @@ package simulator
 import (
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/ha"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -100,7 +101,7 @@ func (c *call) migrateVM() (any, error) {
 	}
 	if r := c.s.haRequest(g.vmid); r != nil {
 		return c.fork(node, "hamigrate", itoa(g.vmid), func(t *task) error {
-			c.s.ha.commands[r.sid] = to
+			c.s.ha.commands = append(c.s.ha.commands, haCommand{ha.Migrate, r.sid, to})
 			c.s.manageSoon()
 			return t.busy()
 		}), nil

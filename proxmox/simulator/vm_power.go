@@ -25,6 +25,14 @@ func powerEndpoints() []*endpoint {
 	}
 }
 
+// taskKind is the type of a task: what it does to which kind of guest.
+func taskKind(g *guest, verb string) string {
+	if g.kind == "lxc" {
+		return "vz" + verb
+	}
+	return "qm" + verb
+}
+
 // timeout is a time-out as this profile takes it.
 func (s *Server) timeout(seconds int) time.Duration {
 	return time.Duration(float64(seconds) * s.profile.TimeoutScale * float64(time.Second))
