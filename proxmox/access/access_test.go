@@ -9,13 +9,13 @@ import (
 
 var place = Place{
 	WorkloadPool: "kubehenge", TemplatePool: "kubehenge-templates", Disks: []string{"shared"}, ISO: "kubehenge-iso",
-	Bridges: []string{"localnetwork/vmbr0"},
+	Bridges: []string{"localnetwork/vmbr0"}, HA: true, ClusterPool: "kubehenge/team.a",
 }
 
 func TestEveryNeededPrivilegeExists(t *testing.T) {
 	for _, v := range []Version{V8, V9} {
 		all := Privileges(v)
-		for _, g := range Grants {
+		for _, g := range slices.Concat(Grants, Clusters) {
 			for _, p := range g.Privileges(v) {
 				if !slices.Contains(all, p) {
 					t.Errorf("%s: %s: privilege %s does not exist", v, g.Role, p)
@@ -39,13 +39,50 @@ func TestProviderNeedsEighteenPrivileges(t *testing.T) {
 
 func TestOneRoleAPath(t *testing.T) {
 	seen := map[string]string{}
-	for _, g := range Grants {
+	for _, g := range slices.Concat(Grants, Clusters) {
 		for _, path := range g.Paths(place) {
 			key := g.User + path
 			if seen[key] != "" {
 				t.Errorf("%s and %s are both on %s", seen[key], g.Role, path)
 			}
 			seen[key] = g.Role
+		}
+	}
+}
+
+func TestVersions(t *testing.T) {
+	for name, c := range map[string]struct {
+		version string
+		want    Version
+		fails   bool
+	}{
+		"the first that is known": {"8.4.0", V8, false},
+		"a release of 9":          {"9.2.11", V9, false},
+		"a first release of 9":    {"9.0", V9, false},
+		"too old":                 {"8.3.5", "", true},
+		"not known yet":           {"10.0.1", "", true},
+		"no version":              {"newest", "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := VersionOf(c.version)
+			if got != c.want || (err != nil) != c.fails {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestHAIsGivenOnlyWhereItIsOn(t *testing.T) {
+	off := place
+	off.HA = false
+	for p, want := range map[*Place]bool{&place: true, &off: false} {
+		has := false
+		for _, g := range For(*p) {
+			has = has || g.Role == "KubehengeHA"
+		}
+		named := slices.ContainsFunc(Identities(*p), func(i Identity) bool { return i.User == HAUser && i.TokenName() == "ha" })
+		if has != want || named != want {
+			t.Errorf("with HA %v: granted %v, a user %v", p.HA, has, named)
 		}
 	}
 }

@@ -15,7 +15,7 @@ var provider = []Grant{
 			{"VM.Config.Options", "POST /nodes/{node}/qemu/{vmid}/config", "set tags and description"},
 			{"VM.Config.CDROM", "POST /nodes/{node}/qemu/{vmid}/config", "put the bootstrap ISO in, and take it out"},
 			{"VM.PowerMgmt", "POST /nodes/{node}/qemu/{vmid}/status/start", "start and stop machines"},
-			{"VM.GuestAgent.Unrestricted", "POST /nodes/{node}/qemu/{vmid}/agent/exec", "ask cloud-init in the machine whether it is done"},
+			{"VM.GuestAgent.Unrestricted", "GET /nodes/{node}/qemu/{vmid}/agent/get-osinfo", "ask cloud-init in the machine whether it is done"},
 		},
 	},
 	{
