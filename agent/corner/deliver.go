@@ -141,6 +141,7 @@ func (w *work) dropToken(ctx context.Context, name string) error {
 	if err := w.Proxmox.Accounts.DeleteToken(ctx, w.at.user, name); err != nil && !proxmox.Is(err, proxmox.NotFound) {
 		return err
 	}
+	w.dropped = append(w.dropped, proxmox.TokenID(w.at.user, name))
 	w.present = slices.DeleteFunc(w.present, func(t proxmox.Token) bool { return t.Name == name })
 	return nil
 }

@@ -57,8 +57,8 @@ type Owner struct {
 	// VMID and Node are the owner VM's.
 	VMID int
 	Node string
-	// Pool is the cluster's pool.
-	Pool string
+	// WorkloadPool is the pool above the cluster's.
+	WorkloadPool string
 }
 
 // Volumes are asked before a cluster's owner VM goes.
@@ -135,6 +135,8 @@ type work struct {
 	made bool
 	// present are the user's tokens, those that this run made or dropped taken into account.
 	present []proxmox.Token
+	// dropped are the whole names of the tokens that this run removed.
+	dropped []string
 	// known is what is remembered of the cluster; run keeps it.
 	known remembered
 	// who names this management cluster.

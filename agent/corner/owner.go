@@ -25,13 +25,22 @@ func ownerMissing(w *work) string {
 			return "tags of " + w.at.ownerVM()
 		}
 	}
+	if m.Status == "running" {
+		return w.at.ownerVM() + ", which was started"
+	}
 	return ""
 }
 
 func (w *work) makeOwner(ctx context.Context) error {
 	tags := strings.Join(w.at.ownerTags(), ";")
-	if _, there := w.view.machines[w.at.owner()]; there {
+	if m, there := w.view.machines[w.at.owner()]; there {
 		w.wrote = true
+		if m.Status == "running" {
+			task, err := w.Proxmox.Changes.Stop(ctx, w.at.owner())
+			if err := w.wait(ctx, task, err); err != nil {
+				return err
+			}
+		}
 		return w.Proxmox.Changes.Configure(ctx, w.at.owner(), proxmox.MachineConfig{"tags": tags})
 	}
 	if len(w.view.online) == 0 {
@@ -42,8 +51,10 @@ func (w *work) makeOwner(ctx context.Context) error {
 	task, err := w.Proxmox.Changes.Create(ctx, node, w.at.owner(), proxmox.MachineConfig{
 		"name": v1alpha1.OwnerVMName(w.at.cluster.Name), "pool": w.at.pool, "tags": tags, "memory": ownerMemory, "description": ownerNotes,
 	})
-	err = w.wait(ctx, task, err)
-	if !proxmox.Is(err, proxmox.Exists) {
+	switch err = w.wait(ctx, task, err); {
+	case proxmox.Is(err, proxmox.Locked):
+		return waiting("CornerOwner", err, "waiting for Proxmox VE to be done with VM %d; if that lasts, it was left half-made: unlock it there and delete it", w.at.owner())
+	case !proxmox.Is(err, proxmox.Exists):
 		return err
 	}
 	w.seen.Forget()

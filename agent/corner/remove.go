@@ -102,7 +102,7 @@ func (w *work) releaseVolumes(ctx context.Context) error {
 		return nil
 	}
 	m := w.view.machines[w.at.owner()]
-	return w.Volumes.Release(ctx, Owner{Cluster: w.at.cluster, VMID: m.VMID, Node: m.Node, Pool: w.at.pool})
+	return w.Volumes.Release(ctx, Owner{Cluster: w.at.cluster, WorkloadPool: w.at.above, VMID: m.VMID, Node: m.Node})
 }
 
 // removeOwner deletes the owner VM, and with it the volumes that its node reaches.

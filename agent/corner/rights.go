@@ -8,11 +8,19 @@ import (
 	"kubehenge.dev/proxmox"
 )
 
+// has are the entries of a grantee; those of a token that this run dropped are gone with it.
+func (w *work) has(to string) []proxmox.Grant {
+	if slices.Contains(w.dropped, to) {
+		return nil
+	}
+	return w.view.grants[to]
+}
+
 // lacks are the entries that a grantee should have and has not.
 func (w *work) lacks(kind proxmox.GranteeKind, to string) []proxmox.Grant {
 	var missing []proxmox.Grant
 	for _, want := range w.at.grants(kind, to) {
-		if !slices.Contains(w.view.grants[to], want) {
+		if !slices.Contains(w.has(to), want) {
 			missing = append(missing, want)
 		}
 	}
@@ -23,10 +31,10 @@ func (w *work) lacks(kind proxmox.GranteeKind, to string) []proxmox.Grant {
 // with the same role is no surplus: adding the wanted one sets its flag.
 func (w *work) surplus(kind proxmox.GranteeKind, to string) []proxmox.Grant {
 	var extra []proxmox.Grant
-	for _, has := range w.view.grants[to] {
-		wanted := func(g proxmox.Grant) bool { return g.Path == has.Path && g.Role == has.Role }
-		if has.Kind == kind && strings.HasPrefix(has.Path+"/", "/pool/"+w.at.above+"/") && !slices.ContainsFunc(w.at.grants(kind, to), wanted) {
-			extra = append(extra, has)
+	for _, entry := range w.has(to) {
+		wanted := func(g proxmox.Grant) bool { return g.Path == entry.Path && g.Role == entry.Role }
+		if entry.Kind == kind && strings.HasPrefix(entry.Path+"/", "/pool/"+w.at.above+"/") && !slices.ContainsFunc(w.at.grants(kind, to), wanted) {
+			extra = append(extra, entry)
 		}
 	}
 	return extra
