@@ -93,6 +93,13 @@ func (c *caller) do(method, path, contentType string, body []byte) answer {
 	return a
 }
 
+// messageOf is the whole text of an error.
+func messageOf(a answer) string {
+	var envelope struct{ Message string }
+	_ = json.Unmarshal([]byte(a.Body), &envelope)
+	return envelope.Message
+}
+
 // call sends parameters as JSON, or in the query of a GET or DELETE.
 func (c *caller) call(method, path string, params map[string]any) answer {
 	c.t.Helper()
