@@ -17,13 +17,28 @@ import (
 // Guests is the name of the process that plays what runs inside the simulated VMs.
 const Guests = build.Guests
 
+// GuestKind is what runs inside the simulated VMs.
+type GuestKind string
+
+// Light guests are played in memory, by one API server and etcd a cluster. With real ones every control-plane VM runs an
+// etcd member and a kube-apiserver, about 300 MiB; nodes run pods in name only. Auto makes a cluster real when memory
+// allows as its first VM comes up.
+const (
+	LightGuests GuestKind = "light"
+	RealGuests  GuestKind = "real"
+	AutoGuests  GuestKind = "auto"
+)
+
 func (l *Lab) guestsSocket() string { return l.path("run", "guests.sock") }
 
 func (l *Lab) guestsSpec() process.Spec {
 	return process.Spec{
-		Name:  Guests,
-		Path:  l.programs.Binaries[build.Guests],
-		Args:  []string{"--socket=" + l.guestsSocket(), fmt.Sprintf("--pace=%g", l.options.Pace)},
+		Name: Guests,
+		Path: l.programs.Binaries[build.Guests],
+		Args: []string{
+			"--socket=" + l.guestsSocket(), fmt.Sprintf("--pace=%g", l.options.Pace), "--kind=" + string(l.options.Guests),
+			"--controlplane=" + l.programs.Binaries[build.ControlPlane], "--data=" + l.path("guests"),
+		},
 		Env:   memory(50, 256),
 		Ready: process.Dial("unix", l.guestsSocket()),
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/crypto/ssh"
 )
@@ -34,6 +35,8 @@ type Options struct {
 	// WithoutClusterAPI installs Cluster API's kinds without its webhooks and starts none of its providers: a
 	// Cluster is accepted as its schema has it, and nothing is built from it. For measurements of Kubehenge alone.
 	WithoutClusterAPI bool
+	// Guests is the kind of what runs inside the simulated VMs. Default: LightGuests.
+	Guests GuestKind
 	// WithoutAgent starts all but the agent.
 	WithoutAgent bool
 	// Agents is how many replicas of the agent run; with more than one they elect a leader. Default: 1.
@@ -61,6 +64,12 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Pace == 0 {
 		o.Pace = defaultPace
+	}
+	if o.Guests == "" {
+		o.Guests = LightGuests
+	}
+	if !slices.Contains([]GuestKind{LightGuests, RealGuests, AutoGuests}, o.Guests) {
+		return o, fmt.Errorf("guests are light, real or auto, not %q", o.Guests)
 	}
 	if (o.Capmox == "") != (o.CapmoxManifests == "") {
 		return o, fmt.Errorf("a capmox of your own needs both its program and its manifests")

@@ -110,6 +110,7 @@ func (o *etcdOptions) config() (*embed.Config, error) {
 	cfg.TickMs, cfg.ElectionMs = o.heartbeat, o.election
 	cfg.SnapshotCount, cfg.SnapshotCatchUpEntries = o.snapshotCount, o.keep
 	cfg.UnsafeNoFsync = o.noFsync
+	cfg.WarningUnaryRequestDuration = embed.DefaultWarningUnaryRequestDuration // etcd's own flags set it, not the library
 	cfg.AutoCompactionMode, cfg.AutoCompactionRetention = "periodic", "1h"
 	return cfg, nil
 }

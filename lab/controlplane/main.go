@@ -23,7 +23,7 @@ var commands = map[string]func() *cobra.Command{
 	"etcd":                    newEtcdCommand,
 	"kube-apiserver":          apiserver.NewAPIServerCommand,
 	"kube-controller-manager": kcm.NewControllerManagerCommand,
-	"kube-scheduler":          func() *cobra.Command { return scheduler.NewSchedulerCommand(nil) },
+	"kube-scheduler":          func() *cobra.Command { return scheduler.NewSchedulerCommand() },
 }
 
 func main() {

@@ -42,6 +42,9 @@ var ours = map[string]bool{
 // etcdFlags are those of etcd's own that the binary's subcommand has; others have no effect here.
 var etcdFlags = map[string]bool{"heartbeat-interval": true, "election-timeout": true, "snapshot-count": true}
 
+// gates is the flag whose values add up.
+const gates = "feature-gates"
+
 func on(address string, port int) string { return net.JoinHostPort(address, strconv.Itoa(port)) }
 
 func (m *member) apiAddress() string  { return on(m.node.Address, apiServerPort) }
@@ -57,8 +60,9 @@ func (m *member) etcdArgs(cluster, state string) map[string]string {
 		"initial-cluster": cluster, "initial-cluster-state": state,
 		"cert-file": pki("server.crt"), "key-file": pki("server.key"),
 		"peer-cert-file": pki("peer.crt"), "peer-key-file": pki("peer.key"), "trusted-ca-file": pki("ca.crt"),
-		// On a machine that is busy with other things for a second the leader must not change.
-		"heartbeat-interval": "250", "election-timeout": "2500",
+		// On a machine that is busy with other things for a second the leader must not change. A new member is late by
+		// twice the election's time, and 5 s, when the first message of its name is lost.
+		"heartbeat-interval": "150", "election-timeout": "1500",
 		"snapshot-count": "2000", "snapshot-catchup-entries": "500",
 		"unsafe-no-fsync": "true", // power off kills the program, and what it wrote stays
 	}
@@ -81,6 +85,8 @@ func (m *member) apiServerArgs() map[string]string {
 		"service-account-issuer":   "https://kubernetes.default.svc." + m.spec.DNSDomain,
 		"service-cluster-ip-range": m.spec.ServiceSubnet,
 		"profiling":                "false",
+		// API servers tell each other apart by their host's name, and these have one host.
+		gates: "APIServerIdentity=false,UnknownVersionInteroperabilityProxy=false",
 	}
 	if _, ok := m.frontProxy(); ok {
 		maps.Copy(args, map[string]string{
@@ -103,7 +109,8 @@ func (m *member) controllerManagerArgs(grace time.Duration) map[string]string {
 		"service-account-private-key-file": pki("sa.key"), "use-service-account-credentials": "true",
 		"controllers":               "*,bootstrap-signer-controller,token-cleaner-controller",
 		"node-monitor-grace-period": grace.String(), "node-monitor-period": (grace / 4).String(),
-		"profiling": "false",
+		"profiling":              "false",
+		"flex-volume-plugin-dir": m.disk.path("/usr/libexec/kubernetes/kubelet-plugins/volume/exec"),
 	})
 	if m.spec.PodSubnet != "" {
 		maps.Copy(args, map[string]string{
@@ -125,7 +132,11 @@ func (m *member) controllerArgs(file string) map[string]string {
 // program is one of the control plane's, with the flags of the bootstrap data in place of kubeadm's own.
 func (m *member) program(name string, args map[string]string) child.Program {
 	for flag, value := range m.spec.ExtraArgs[name] {
-		if !ours[flag] && (name != etcd || etcdFlags[flag]) {
+		switch {
+		case ours[flag] || name == etcd && !etcdFlags[flag]:
+		case flag == gates && args[gates] != "":
+			args[gates] += "," + value
+		default:
 			args[flag] = m.disk.inside(value)
 		}
 	}

@@ -38,7 +38,7 @@ func (m *member) joinEtcd(ctx context.Context) error {
 		return err
 	}
 	m.run(etcd, m.etcdArgs(m.initialCluster(added), "existing"))
-	return insist(ctx, "promote learner", func(ctx context.Context) error {
+	err = insist(ctx, "promote learner", func(ctx context.Context) error {
 		if err := m.failed(etcd); err != nil {
 			return errors.Join(errGiveUp, err)
 		}
@@ -48,6 +48,26 @@ func (m *member) joinEtcd(ctx context.Context) error {
 		}
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return insist(ctx, "wait for the member's name", func(ctx context.Context) error {
+		return m.named(ctx, client, added.Member.ID)
+	})
+}
+
+// named says whether a member has told the others its name; only then does it answer clients.
+func (m *member) named(ctx context.Context, client *clientv3.Client, id uint64) error {
+	list, err := client.MemberList(ctx)
+	if err != nil {
+		return err
+	}
+	for _, known := range list.Members {
+		if known.ID == id && known.Name != "" {
+			return nil
+		}
+	}
+	return fmt.Errorf("member %x of node %s has no name yet", id, m.node.Name)
 }
 
 // etcdClient reaches the members on the other machines that are on.
