@@ -34,32 +34,49 @@ type Change struct {
 // CommitFiles makes a commit in the clone, without a working tree and without moving the branch; Push does that. ErrNoChange when the tree stays
 // the same.
 func (r *Repository) CommitFiles(ctx context.Context, c Change) (sha string, err error) {
-	if err := ctx.Err(); err != nil {
-		return "", err
-	}
-	edits, err := editsOf(c.Files)
+	parent, after, err := r.changed(ctx, c)
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.putCommit(c, parent, after)
+}
+
+// Preview is the tree that CommitFiles would commit; of the change it reads Files and Parent. ErrNoChange when the tree stays the same.
+func (r *Repository) Preview(ctx context.Context, c Change) (*Tree, error) {
+	_, after, err := r.changed(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("preview a commit: %w", err)
+	}
+	return &Tree{repo: r, root: after}, nil
+}
+
+// changed makes the tree of a change.
+func (r *Repository) changed(ctx context.Context, c Change) (parent, after plumbing.Hash, err error) {
+	if err := ctx.Err(); err != nil {
+		return parent, after, err
+	}
+	edits, err := editsOf(c.Files)
+	if err != nil {
+		return parent, after, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	parent, before, err := r.base(c.Parent)
 	if err != nil {
-		return "", fmt.Errorf("commit: %w", err)
+		return parent, after, err
 	}
-	after, err := r.rewrite(before, edits)
-	if err != nil {
-		return "", fmt.Errorf("commit: %w", err)
+	if after, err = r.rewrite(before, edits); err != nil {
+		return parent, after, err
 	}
 	if after == before {
-		return "", fmt.Errorf("commit: %w", ErrNoChange)
+		return parent, after, ErrNoChange
 	}
 	if after == emptyTree { // rewrite does not store it, and the server wants to get it
-		if _, err := r.put(plumbing.TreeObject, nil); err != nil {
-			return "", fmt.Errorf("commit: %w", err)
-		}
+		_, err = r.put(plumbing.TreeObject, nil)
 	}
-	return r.putCommit(c, parent, after)
+	return parent, after, err
 }
 
 // base is the parent and its root folder.
