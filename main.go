@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"kubehenge.dev/agent"
+	"kubehenge.dev/agent/orphans"
+	"kubehenge.dev/agent/volumes"
 	"kubehenge.dev/bootstrap"
 	"kubehenge.dev/lab"
 	"kubehenge.dev/lab/bench"
@@ -38,6 +40,8 @@ func command() *cobra.Command {
 	}
 	onLab := lab.Command()
 	onLab.AddCommand(bench.Command()) // it uses the lab, so that the lab cannot have it
-	root.AddCommand(bootstrap.Command(), render.Command(), render.CheckCommand(), agent.Command(), onLab)
+	get := &cobra.Command{Use: "get", Short: "List what there is"}
+	get.AddCommand(volumes.Command())
+	root.AddCommand(bootstrap.Command(), render.Command(), render.CheckCommand(), agent.Command(), orphans.Command(), get, onLab)
 	return root
 }

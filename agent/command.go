@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"kubehenge.dev/agent/volumes"
 )
 
 // Options are the agent's flags. Secrets are only ever read from files.
@@ -32,6 +34,8 @@ type Options struct {
 	ProxmoxURL, ProxmoxTokenID, ProxmoxTokenFile, ProxmoxCAFile string
 	// ProxmoxHATokenID and ProxmoxHATokenFile are the token for Proxmox VE's HA manager; empty where HA is not used.
 	ProxmoxHATokenID, ProxmoxHATokenFile string
+	// VolumesEvery is the time between two looks at the PersistentVolumes of clusters that have volumes.
+	VolumesEvery time.Duration
 
 	// Hooks say where Cluster API's questions are answered.
 	Hooks HooksOptions
@@ -103,6 +107,7 @@ func (o *Options) flags(cmd *cobra.Command) {
 	f.StringVar(&o.ProxmoxTokenFile, "proxmox-token-file", "", "file with the API token's secret (required)")
 	f.StringVar(&o.ProxmoxHATokenID, "proxmox-ha-token-id", "", "ID of the API token for the HA manager (default: none, and no HA)")
 	f.StringVar(&o.ProxmoxHATokenFile, "proxmox-ha-token-file", "", "file with that token's secret")
+	f.DurationVar(&o.VolumesEvery, "volumes-every", volumes.DefaultEvery, "time between two looks for released volumes in clusters")
 	f.StringVar(&o.ProxmoxCAFile, "proxmox-ca-file", "", "PEM certificates that vouch for Proxmox VE (default: the system's)")
 	o.Hooks.flags(f)
 	f.StringVar(&o.MetricsListen, "metrics-listen", "127.0.0.1:8080", "address for Prometheus; 0 for none")

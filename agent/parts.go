@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"kubehenge.dev/agent/corner"
 	"kubehenge.dev/agent/hooks"
 	"kubehenge.dev/agent/status"
 	"kubehenge.dev/agent/sync"
@@ -34,6 +35,8 @@ type parts struct {
 	intake     *sync.Intake
 	reconciler *sync.Reconciler
 
+	// volumes is what deletes a cluster's volumes when it goes.
+	volumes corner.Volumes
 	// registration keeps Cluster API told where the hooks are; nil where none are served.
 	registration *hooks.Registration
 }
@@ -47,9 +50,11 @@ var setup = []struct {
 	{"Proxmox VE", (*parts).addProxmox},
 	{"allocation", (*parts).addAllocation},
 	{"hooks", (*parts).addHooks},
+	{"volumes", (*parts).addVolumes},
 	{"synchronisation", (*parts).addSync},
 	{"placement", (*parts).addPlacement},
 	{"remedy", (*parts).addRemedy},
+	{"orphans", (*parts).addOrphans},
 	{"high availability", (*parts).addHA},
 	{"health checks", (*parts).addHealth},
 }

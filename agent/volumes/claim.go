@@ -3,7 +3,6 @@ package volumes
 import (
 	"fmt"
 	"regexp"
-	"time"
 )
 
 // PersistentVolume is what is read of one in a workload cluster.
@@ -20,8 +19,6 @@ type PersistentVolume struct {
 	Lifecycle string
 	// ClaimNamespace and ClaimName are the PersistentVolumeClaim's that it is, or was, bound to.
 	ClaimNamespace, ClaimName string
-	// Created is when it was made.
-	Created time.Time
 }
 
 // lifecycleAnnotation is the plugin's own mark on a PersistentVolume (proxmox-csi-plugin docs/options.md).

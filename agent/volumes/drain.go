@@ -108,7 +108,7 @@ func (d *drain) seeAll(ctx context.Context) error {
 	}
 	slices.Sort(lacks)
 	return &status.Told{Kind: status.Terminal, Reason: ReasonHidden,
-		Sentence: "The agent's token lacks " + strings.Join(lacks, ", ") + ", so that volumes of the cluster may be hidden from it"}
+		Sentence: "the agent's token lacks " + strings.Join(lacks, ", ") + ", so that volumes of the cluster may be hidden from it"}
 }
 
 // strip takes drives and unused disks off the owner VM. It has none but by a person's hand, or by a release that was cut

@@ -61,8 +61,8 @@ func TestDeletingOneOfTwoClustersLeavesTheOthersVolumes(t *testing.T) {
 
 func TestDeletionWaitsForANodeThatIsOffline(t *testing.T) {
 	for name, c := range map[string]struct{ off, want string }{
-		"that may have volumes":     {"pve3", "Waiting for pve3 (offline), which may have volumes of the cluster"},
-		"that has the owner VM now": {"pve1", "Waiting for pve1 (offline), which has VM 1099, through which the cluster's volumes are deleted"},
+		"that may have volumes":     {"pve3", "waiting for pve3 (offline), which may have volumes of the cluster"},
+		"that has the owner VM now": {"pve1", "waiting for pve1 (offline), which has VM 1099, through which the cluster's volumes are deleted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -109,7 +109,7 @@ func TestAVolumeIsNeverDeletedWhileAVMHasIt(t *testing.T) {
 	if n := len(w.ours()); n != 1 {
 		t.Fatalf("%d volumes are left", n)
 	}
-	if told, want := w.told(shop), "Waiting until volume shared:1099/vm-1099-pvc-a.raw is detached from VM 1001"; told != want {
+	if told, want := w.told(shop), "waiting until volume shared:1099/vm-1099-pvc-a.raw is detached from VM 1001"; told != want {
 		t.Errorf("told %q, want %q", told, want)
 	}
 	w.detach(shop, 1001, "scsi1")
@@ -121,9 +121,9 @@ func TestAVolumeIsNeverDeletedWhileAVMHasIt(t *testing.T) {
 
 func TestWaitingForNodes(t *testing.T) {
 	for name, c := range map[string]struct{ storage, node, off, want string }{
-		"the node that has the volume":  {"zfs", "pve3", "pve3", "Waiting for pve3 (offline), which has released volumes of the cluster"},
-		"the node that has the owner":   {"shared", "pve3", "pve1", "Waiting for pve1 (offline), which has VM 1000 of the cluster"},
-		"a machine's, which may use it": {"shared", "pve1", "pve2", "Waiting for pve2 (offline), which has VM 1001 of the cluster"},
+		"the node that has the volume":  {"zfs", "pve3", "pve3", "waiting for pve3 (offline), which has released volumes of the cluster"},
+		"the node that has the owner":   {"shared", "pve3", "pve1", "waiting for pve1 (offline), which has VM 1000 of the cluster"},
+		"a machine's, which may use it": {"shared", "pve1", "pve2", "waiting for pve2 (offline), which has VM 1001 of the cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -158,7 +158,7 @@ func TestOneOfflineNodeDoesNotHoldUpOtherVolumes(t *testing.T) {
 	if diff := cmp.Diff([]string{"zfs:vm-1099-pvc-pve3 pve3"}, w.ours()); diff != "" {
 		t.Error(diff)
 	}
-	if told := w.told(shop); !strings.HasPrefix(told, "Waiting for pve3 (offline)") {
+	if told := w.told(shop); !strings.HasPrefix(told, "waiting for pve3 (offline)") {
 		t.Error(told)
 	}
 	w.online("pve3", true)

@@ -18,23 +18,33 @@ import (
 	"kubehenge.dev/api/v1alpha1"
 )
 
-// The names that carry a cluster's token to it.
+// The names that carry a cluster's token to it (package corner makes them).
 const (
-	cornerSuffix  = "-proxmox-corner"
-	csiSecret     = "proxmox-csi-config"
-	csiSecretFile = "config.yaml"
+	cornerSuffix = "-proxmox-corner"
+	csiSecret    = "proxmox-csi-config"
+	configFile   = "config.yaml"
+	caFile       = "ca.crt"
 )
 
-// Token is a cluster's own API token.
+// Token is a cluster's own API token, and what else its plugins are told.
 type Token struct {
 	// ID is user@realm!name, Secret its secret.
 	ID, Secret string
-	// URL is where the cluster reaches Proxmox VE; Region is what it calls it.
-	URL, Region string
+	// URL is where the cluster reaches Proxmox VE; CA are the certificates, in PEM, that vouch for it, if given.
+	URL string
+	CA  []byte
+	// Region is what the cluster calls it.
+	Region string
+	// OwnerVMID is the VM that volumes are named after; 0 in the cloud controller manager's configuration.
+	OwnerVMID int
 }
 
-// csiConfig is the plugin's configuration, as far as it is read. Source: proxmox-csi-plugin pkg/config/config.go.
-type csiConfig struct {
+// pluginConfig is the configuration of the CSI plugin and of the cloud controller manager, as far as it is read. Source:
+// proxmox-csi-plugin pkg/config/config.go.
+type pluginConfig struct {
+	Features struct {
+		OwnerVMID int `json:"controllerVmID"`
+	} `json:"features"`
 	Clusters []struct {
 		URL    string `json:"url"`
 		ID     string `json:"token_id"`
@@ -77,24 +87,25 @@ func tokenIn(carrier *corev1.Secret) (Token, error) {
 			if plainyaml.Unmarshal(document, &inner) != nil || inner.Name != csiSecret {
 				continue
 			}
-			return parseConfig(inner)
+			return ParseToken(inner)
 		}
 	}
 	return Token{}, fmt.Errorf("no Secret %s in it", csiSecret)
 }
 
-func parseConfig(inner corev1.Secret) (Token, error) {
-	text := inner.StringData[csiSecretFile]
+// ParseToken reads the Secret that a plugin is configured with, as it is in the cluster. Its errors quote nothing of it.
+func ParseToken(secret corev1.Secret) (Token, error) {
+	text := secret.StringData[configFile]
 	if text == "" {
-		text = string(inner.Data[csiSecretFile])
+		text = string(secret.Data[configFile])
 	}
-	config := csiConfig{}
+	config := pluginConfig{}
 	if plainyaml.Unmarshal([]byte(text), &config) != nil || len(config.Clusters) != 1 {
-		return Token{}, fmt.Errorf("%s does not read as a configuration of one Proxmox VE", csiSecretFile)
+		return Token{}, fmt.Errorf("%s does not read as a configuration of one Proxmox VE", configFile)
 	}
 	c := config.Clusters[0]
 	if c.ID == "" || c.Secret == "" {
-		return Token{}, fmt.Errorf("%s has no token", csiSecretFile)
+		return Token{}, fmt.Errorf("%s has no token", configFile)
 	}
-	return Token{ID: c.ID, Secret: c.Secret, URL: c.URL, Region: c.Region}, nil
+	return Token{ID: c.ID, Secret: c.Secret, URL: c.URL, CA: secret.Data[caFile], Region: c.Region, OwnerVMID: config.Features.OwnerVMID}, nil
 }

@@ -26,13 +26,13 @@ const (
 // waitForNodes is the error of volumes that only these nodes have, or may have.
 func waitForNodes(nodes []string, what string) error {
 	return &status.Told{Kind: status.Waiting, Reason: ReasonNodeOffline,
-		Sentence: fmt.Sprintf("Waiting for %s (offline), which %s; switch it on, or take it out of the Proxmox VE cluster if it is lost",
+		Sentence: fmt.Sprintf("waiting for %s (offline), which %s; switch it on, or take it out of the Proxmox VE cluster if it is lost",
 			strings.Join(nodes, ", "), what)}
 }
 
 func waitForDetach(v Volume, vmid int) error {
 	return &status.Told{Kind: status.Waiting, Reason: ReasonAttached,
-		Sentence: fmt.Sprintf("Waiting until volume %s is detached from VM %d", v.ID, vmid)}
+		Sentence: fmt.Sprintf("waiting until volume %s is detached from VM %d", v.ID, vmid)}
 }
 
 func wrongOwner(vmid int, why string) error {

@@ -139,7 +139,6 @@ type persistentVolumeList struct {
 	Items []struct {
 		Metadata struct {
 			Name        string            `json:"name"`
-			Created     time.Time         `json:"creationTimestamp"`
 			Annotations map[string]string `json:"annotations"`
 		} `json:"metadata"`
 		Spec struct {
@@ -174,7 +173,7 @@ func (w *workload) persistentVolumes(ctx context.Context) ([]PersistentVolume, e
 		for _, i := range page.Items {
 			all = append(all, PersistentVolume{
 				Name: i.Metadata.Name, Driver: i.Spec.CSI.Driver, Handle: i.Spec.CSI.Handle, Policy: i.Spec.Policy, Phase: i.Status.Phase,
-				Lifecycle: i.Metadata.Annotations[lifecycleAnnotation], Created: i.Metadata.Created,
+				Lifecycle:      i.Metadata.Annotations[lifecycleAnnotation],
 				ClaimNamespace: i.Spec.Claim.Namespace, ClaimName: i.Spec.Claim.Name,
 			})
 		}
