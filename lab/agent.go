@@ -98,6 +98,10 @@ func (l *Lab) agentArgs() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	haToken, err := l.tokenFile(HAToken)
+	if err != nil {
+		return nil, err
+	}
 	signers, err := l.allowedSigners()
 	if err != nil {
 		return nil, err
@@ -108,6 +112,7 @@ func (l *Lab) agentArgs() ([]string, error) {
 		"--git-password-file=" + l.gitPasswordFile(), "--git-ca-file=" + l.GitCA(), "--poll=10s",
 		"--proxmox-url=" + l.Proxmox.URL(), "--proxmox-token-id=" + AgentToken,
 		"--proxmox-token-file=" + token, "--proxmox-ca-file=" + l.proxmoxCA(),
+		"--proxmox-ha-token-id=" + HAToken, "--proxmox-ha-token-file=" + haToken,
 		"--notify-key-file=" + l.notifyKeyFile(),
 	}, signers...)
 	if l.options.Agents > 1 {

@@ -15,6 +15,7 @@ import (
 const (
 	ProviderToken = "kubehenge-provider@pve!capmox"
 	AgentToken    = "kubehenge-agent@pve!agent"
+	HAToken       = "kubehenge-ha@pve!ha"
 	proxmoxUser   = "root@pam"
 	proxmoxSecret = "kubehenge"
 )
