@@ -46,7 +46,7 @@ func (s *Server) cut(g *guest) {
 		return
 	}
 	g.state = stopped
-	if s.guest == nil {
+	if s.guest == nil || g.kind == "lxc" {
 		return
 	}
 	view := s.view(g)

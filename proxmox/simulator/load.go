@@ -168,10 +168,12 @@ func (s *Server) loadGuests(inv *Inventory) error {
 		}
 		g := &guest{vmid: spec.VMID, kind: or(spec.Type, "qemu"), node: spec.Node, conf: copyMap(spec.Config), state: stopped}
 		s.guests[g.vmid] = g
-		if g.kind == "qemu" {
-			if err := s.complete(g); err != nil {
-				return fmt.Errorf("VM %d: %w", g.vmid, err)
-			}
+		complete := s.complete
+		if g.kind == "lxc" {
+			complete = s.completeCT
+		}
+		if err := complete(g); err != nil {
+			return fmt.Errorf("VM %d: %w", g.vmid, err)
 		}
 		if spec.Running {
 			s.pids++

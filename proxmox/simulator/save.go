@@ -104,10 +104,11 @@ func (s *Server) Snapshot() Snapshot {
 	var snap Snapshot
 	for _, vmid := range s.vmids() {
 		g := s.guests[vmid]
-		if g.kind != "qemu" {
-			continue
+		list := &snap.VMs
+		if g.kind == "lxc" {
+			list = &snap.CTs
 		}
-		snap.VMs = append(snap.VMs, VM{VMID: vmid, Name: g.shownName(), Node: g.node, Pool: s.acl.PoolOf(vmid), Tags: tagList(g.conf["tags"]),
+		*list = append(*list, VM{VMID: vmid, Name: g.shownName(), Node: g.node, Pool: s.acl.PoolOf(vmid), Tags: tagList(g.conf["tags"]),
 			Status: g.status(), Lock: g.lock(), Template: g.template(), Config: copyMap(g.conf)})
 	}
 	for _, key := range sortedKeys(s.volumes) {

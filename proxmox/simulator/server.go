@@ -176,6 +176,6 @@ func (s *Server) TokenSecret(tokenID string) (string, bool) {
 // endpoints is the table of all that is served.
 var endpoints = sync.OnceValue(func() []*endpoint {
 	return slices.Concat(accessEndpoints(), aclEndpoints(), userEndpoints(), poolEndpoints(), clusterEndpoints(), nodeEndpoints(), taskEndpoints(),
-		storageEndpoints(), contentEndpoints(), guestEndpoints(), configEndpoints(), cloneEndpoints(), powerEndpoints(), agentEndpoints(),
+		storageEndpoints(), contentEndpoints(), guestEndpoints(), ctEndpoints(), applianceEndpoints(), configEndpoints(), cloneEndpoints(), powerEndpoints(), agentEndpoints(),
 		moveEndpoints(), cloudInitEndpoints(), backupEndpoints(), haEndpoints(), ruleEndpoints(), groupEndpoints(), tfaEndpoints(), realmEndpoints(), openIDEndpoints())
 })

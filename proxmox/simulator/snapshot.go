@@ -5,6 +5,7 @@ import "time"
 // Snapshot is what exists at one moment, for audits by tests.
 type Snapshot struct {
 	VMs     []VM     // by VMID, templates included
+	CTs     []VM     // containers, by VMID; their name is their host name
 	Volumes []Volume // all storages, by ID
 	Pools   []Pool   // by ID
 	Tasks   []Task   // oldest first

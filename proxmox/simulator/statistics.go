@@ -73,7 +73,7 @@ func (s *Server) broadcast() {
 // measure takes the statistics of a guest now. The figures of the load are made up.
 func (s *Server) measure(g *guest) *statistics {
 	st := &statistics{
-		Name: g.shownName(), Template: bit(g.template()), MaxCPU: float64(g.cpus()), MaxMem: g.memory(), MaxDisk: s.bootDiskSize(g),
+		Name: g.shownName(), Template: bit(g.template()), MaxCPU: float64(s.cpusOf(g)), MaxMem: g.memory(), MaxDisk: s.bootDiskSize(g),
 		status: g.status(), at: s.now(),
 	}
 	host := int64(0)

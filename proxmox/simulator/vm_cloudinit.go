@@ -29,7 +29,7 @@ func (c *call) cloudInitPending() (any, error) {
 	rows := []any{}
 	for _, option := range cloudInitOptions {
 		if v, ok := g.conf[option]; ok {
-			rows = append(rows, row{"key": option, "value": shown(option, v)})
+			rows = append(rows, row{"key": option, "value": g.shown(option, v)})
 		}
 	}
 	return rows, nil

@@ -27,7 +27,7 @@ func (c *call) destroyVM() (any, error) {
 
 func (c *call) destroy(t *task, node string, vmid int, purge bool) error {
 	s := c.s
-	g, err := s.guestOn(node, "qemu", vmid)
+	g, err := s.guestOn(node, c.kind(), vmid)
 	if err != nil {
 		return err
 	}
@@ -53,13 +53,13 @@ func (c *call) destroy(t *task, node string, vmid int, purge bool) error {
 	if c.flag("destroy-unreferenced-disks", false) {
 		s.removeAll(node, vmid)
 	}
-	if s.guest != nil {
+	if s.guest != nil && g.kind == "qemu" {
 		view := s.view(g)
 		t.ask(func() { s.guest.Destroy(t.ctx, view) })
 	}
 	s.acl.RemoveGuest(vmid)
 	if purge {
-		t.say("purging VM %d from related configurations..", vmid)
+		t.say("purging %s %d from related configurations..", map[string]string{"qemu": "VM", "lxc": "CT"}[g.kind], vmid)
 		s.purge(g)
 	}
 	delete(s.guests, vmid)

@@ -62,6 +62,9 @@ func images(conf map[string]string) map[string]string {
 		if unusedName.MatchString(option) {
 			m[option] = value
 		}
+		if mountName.MatchString(option) && !strings.HasPrefix(value, "/") {
+			m[option] = mountVolume(value)
+		}
 	}
 	return m
 }

@@ -118,7 +118,7 @@ func (c *call) migrateVM() (any, error) {
 
 // migrate is the task: its own text stands in the log, the exit status says only that it was aborted.
 func (s *Server) migrate(t *task, from, to string, vmid int, withDisks bool) error {
-	g, err := s.guestOn(from, "qemu", vmid)
+	g, err := s.guestOn(from, s.kindOf(vmid), vmid)
 	if err != nil {
 		return err
 	}

@@ -93,23 +93,8 @@ type vmOption struct {
 
 // vmOptions are all options by name; vmOptionSpec is their schema.
 var (
-	vmOptions = sync.OnceValue(func() map[string]vmOption {
-		m := map[string]vmOption{}
-		for _, g := range optionGroups {
-			s := schema.Must(g.options)
-			for _, name := range s.Names() {
-				m[name] = vmOption{s.Lookup(name), g.privilege, g.live}
-			}
-		}
-		return m
-	})
-	vmOptionSpec = sync.OnceValue(func() string {
-		var all []string
-		for _, g := range optionGroups {
-			all = append(all, g.options)
-		}
-		return strings.Join(all, ";")
-	})
+	vmOptions    = sync.OnceValue(func() map[string]vmOption { return optionsOf(optionGroups) })
+	vmOptionSpec = sync.OnceValue(func() string { return specOf(optionGroups) })
 )
 
 var driveName = regexp.MustCompile(`\A(ide[0-3]|sata[0-5]|scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|efidisk0|tpmstate0)\z`)
@@ -140,11 +125,11 @@ func formatOf(option string) *schema.Schema {
 }
 
 // shown is an option's value as the API returns it: numbers and booleans as numbers, all else as text.
-func shown(option, value string) any {
+func (g *guest) shown(option, value string) any {
 	if option == "cipassword" {
 		return "**********"
 	}
-	o, ok := vmOptions()[option]
+	o, ok := optionsOfKind(g.kind)[option]
 	if ok && (o.Kind == schema.Integer || o.Kind == schema.Boolean) {
 		return integer(value)
 	}

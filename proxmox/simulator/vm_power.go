@@ -60,23 +60,22 @@ func (s *Server) request(t *task, r *haResource, state string) error {
 
 // powerOn starts a machine, with its pending changes applied.
 func (s *Server) powerOn(t *task, node string, vmid int, skipLock bool) error {
-	g, err := s.guestOn(node, "qemu", vmid)
+	g, err := s.guestOn(node, s.kindOf(vmid), vmid)
 	if err != nil {
 		return err
 	}
+	name := map[string]string{"qemu": "VM", "lxc": "CT"}[g.kind]
 	switch {
 	case g.template():
-		return fail("you can't start a vm if it's a template")
-	case g.lock() != "" && g.lock() != "suspended" && !skipLock:
-		return fail("VM is locked (%s)", g.lock())
+		return fail("you can't start a %s if it's a template", map[string]string{"qemu": "vm", "lxc": "CT"}[g.kind])
+	case g.lock() != "" && g.lock() != "suspended" && g.lock() != "mounted" && !skipLock:
+		return fail("%s is locked (%s)", name, g.lock())
 	case g.state != stopped:
-		return fail("VM %d already running", vmid)
+		return fail("%s %d already running", name, vmid)
 	}
-	e := &edit{c: s.internal(), g: g, w: &change{target: target{vmid: vmid}}, conf: copyMap(g.conf), pending: copyMap(g.pending), removed: copyMap(g.removed)}
-	if err := e.flush(false); err != nil {
+	if err := s.settle(g); err != nil {
 		return err
 	}
-	g.conf, g.pending, g.removed = e.conf, e.pending, e.removed
 	if err := s.startable(g); err != nil {
 		return err
 	}
@@ -86,7 +85,7 @@ func (s *Server) powerOn(t *task, node string, vmid int, skipLock bool) error {
 	delete(g.conf, "lock")
 	s.pids++
 	g.state, g.started, g.pid = running, s.now(), s.pids
-	if s.guest == nil {
+	if s.guest == nil || g.kind == "lxc" {
 		return nil
 	}
 	view := s.view(g)
@@ -95,6 +94,28 @@ func (s *Server) powerOn(t *task, node string, vmid int, skipLock bool) error {
 		g.state = stopped
 		return fail("start failed: %v", err)
 	}
+	return nil
+}
+
+// kindOf is the kind of the guest with an ID.
+func (s *Server) kindOf(vmid int) string {
+	if g := s.guests[vmid]; g != nil {
+		return g.kind
+	}
+	return "qemu"
+}
+
+// settle applies what waited for a guest to be off.
+func (s *Server) settle(g *guest) error {
+	if g.kind == "lxc" {
+		s.settleCT(g)
+		return nil
+	}
+	e := &edit{c: s.internal(), g: g, w: &change{target: target{vmid: g.vmid}}, conf: copyMap(g.conf), pending: copyMap(g.pending), removed: copyMap(g.removed)}
+	if err := e.flush(false); err != nil {
+		return err
+	}
+	g.conf, g.pending, g.removed = e.conf, e.pending, e.removed
 	return nil
 }
 
@@ -111,6 +132,9 @@ func (s *Server) internal() *call { return &call{s: s, ctx: s.ctx, user: "root@p
 
 // startable tells whether what the machine needs is there.
 func (s *Server) startable(g *guest) error {
+	if g.kind == "lxc" {
+		return s.startableCT(g)
+	}
 	n := s.nodes[g.node]
 	if g.cpus() > n.cpus {
 		return fail("MAX %d vcpus allowed per VM on this node", n.cpus)
@@ -169,11 +193,8 @@ func (s *Server) powerOff(t *task, g *guest) {
 		return
 	}
 	g.state = stopped
-	e := &edit{c: s.internal(), g: g, w: &change{target: target{vmid: g.vmid}}, conf: copyMap(g.conf), pending: copyMap(g.pending), removed: copyMap(g.removed)}
-	if e.flush(false) == nil { // what waited for the machine to be off
-		g.conf, g.pending, g.removed = e.conf, e.pending, e.removed
-	}
-	if s.guest != nil {
+	_ = s.settle(g) // what cannot be applied goes on waiting
+	if s.guest != nil && g.kind == "qemu" {
 		view := s.view(g)
 		t.ask(func() { s.guest.Stop(t.ctx, view) })
 	}

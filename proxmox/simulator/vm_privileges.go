@@ -3,6 +3,8 @@ package simulator
 import (
 	"slices"
 	"strings"
+
+	"kubehenge.dev/proxmox/simulator/schema"
 )
 
 // anyConfig is what the calls that change a configuration ask for first.
@@ -95,8 +97,10 @@ func (c *call) checkDrive(t target, option, value string) error {
 }
 
 // checkBridge asks for the use of the bridges that a network card is attached to: with VLANs, of each of these.
-func (c *call) checkBridge(value string) error {
-	card, err := formatOf("net0").ParseProperties("net", value)
+func (c *call) checkBridge(value string) error { return c.checkBridgeOf(formatOf("net0"), value) }
+
+func (c *call) checkBridgeOf(format *schema.Schema, value string) error {
+	card, err := format.ParseProperties("net", value)
 	if err != nil {
 		return err
 	}

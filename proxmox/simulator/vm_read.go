@@ -13,15 +13,12 @@ func guestEndpoints() []*endpoint {
 	audit := need("/vms/{vmid}", "VM.Audit")
 	list := []*endpoint{
 		on("GET /nodes/{node}/qemu", anyone, "full bool", func(c *call) (any, error) { return c.listGuests("qemu") }),
-		on("GET /nodes/{node}/lxc", anyone, "", func(c *call) (any, error) { return c.listGuests("lxc") }),
 		on("GET /nodes/{node}/qemu/{vmid}", anyone, "", index("agent cloudinit config firewall migrate monitor move mtunnel pending remote_migrate resize rrd rrddata sendkey snapshot spiceproxy status termproxy unlink vncproxy")),
 		on("GET /nodes/{node}/qemu/{vmid}/status", anyone, "", index("current reboot reset shutdown start stop suspend")),
 		on("GET /nodes/{node}/qemu/{vmid}/status/current", audit, "", (*call).guestStatus),
 		on("GET /nodes/{node}/qemu/{vmid}/config", audit, "current bool; snapshot configid(..40)", (*call).readConfig),
 		on("GET /nodes/{node}/qemu/{vmid}/pending", audit, "", (*call).readPending),
 		on("GET /nodes/{node}/qemu/{vmid}/feature", audit, "feature* enum(snapshot clone copy); snapname configid(..40)", (*call).readFeature),
-		on("GET /nodes/{node}/lxc/{vmid}/status/current", audit, "", (*call).guestStatus),
-		on("GET /nodes/{node}/lxc/{vmid}/config", audit, "current bool; snapshot configid(..40)", (*call).readConfig),
 	}
 	return list
 }
@@ -64,6 +61,14 @@ func (g *guest) number(option string, without int) int {
 	return n
 }
 
+// cpusOf is how many CPUs a guest may use: a container without a limit all of its node.
+func (s *Server) cpusOf(g *guest) int {
+	if g.kind == "lxc" {
+		return g.number("cores", s.nodes[g.node].cpus)
+	}
+	return g.cpus()
+}
+
 func (g *guest) cpus() int {
 	n := g.number("sockets", 1) * g.number("cores", 1)
 	if v := g.number("vcpus", 0); v > 0 && v < n {
@@ -102,13 +107,13 @@ func (c *call) listGuests(kind string) (any, error) {
 // statusRow is a guest as its own node tells of it.
 func (s *Server) statusRow(g *guest) row {
 	st := s.measure(g)
-	r := row{"vmid": g.vmid, "name": st.Name, "status": st.status, "cpus": g.cpus(), "maxmem": st.MaxMem, "mem": st.Mem, "maxdisk": st.MaxDisk, "disk": st.Disk,
+	r := row{"vmid": g.vmid, "name": st.Name, "status": st.status, "cpus": s.cpusOf(g), "maxmem": st.MaxMem, "mem": st.Mem, "maxdisk": st.MaxDisk, "disk": st.Disk,
 		"uptime": st.Uptime, "cpu": st.CPU, "netin": st.NetIn, "netout": st.NetOut}
 	if st.MemHost != nil {
 		r["memhost"] = *st.MemHost
 	}
 	if g.kind == "lxc" {
-		r["type"] = "lxc"
+		r["type"], r["swap"], r["maxswap"], r["diskread"], r["diskwrite"] = "lxc", 0, int64(g.number("swap", 0))<<20, 0, 0
 	}
 	if g.template() {
 		r["template"] = 1
@@ -193,7 +198,7 @@ func (c *call) readConfig() (any, error) {
 	}
 	data := row{"digest": g.digest()}
 	for k, v := range conf {
-		data[k] = shown(k, v)
+		data[k] = g.shown(k, v)
 	}
 	return data, nil
 }
@@ -206,9 +211,9 @@ func (c *call) readPending() (any, error) {
 	}
 	rows := []any{}
 	for _, k := range sortedKeys(g.conf) {
-		r := row{"key": k, "value": shown(k, g.conf[k])}
+		r := row{"key": k, "value": g.shown(k, g.conf[k])}
 		if v, ok := g.pending[k]; ok {
-			r["pending"] = shown(k, v)
+			r["pending"] = g.shown(k, v)
 		}
 		if force, ok := g.removed[k]; ok {
 			r["delete"] = 1 + bit(force)
@@ -217,7 +222,7 @@ func (c *call) readPending() (any, error) {
 	}
 	for _, k := range sortedKeys(g.pending) {
 		if _, ok := g.conf[k]; !ok {
-			rows = append(rows, row{"key": k, "pending": shown(k, g.pending[k])})
+			rows = append(rows, row{"key": k, "pending": g.shown(k, g.pending[k])})
 		}
 	}
 	return append(rows, row{"key": "digest", "value": g.digest()}), nil

@@ -117,18 +117,28 @@ func formatErrors(path string, errs Errors) string {
 	return text
 }
 
-// Print writes pairs as a property string: the default key first, the others by name.
+// Print writes pairs as a property string: the default key first, then what must be given, then the rest, by name.
 func (s *Schema) Print(pairs *Pairs) string {
 	var parts []string
 	if value, given := pairs.Get(s.defaultKey); given {
 		parts = append(parts, value)
 	}
 	keys := slices.Clone(pairs.Keys)
-	slices.Sort(keys)
+	slices.SortFunc(keys, func(a, b string) int {
+		if s.required(a) != s.required(b) {
+			return map[bool]int{true: -1, false: 1}[s.required(a)]
+		}
+		return strings.Compare(a, b)
+	})
 	for _, key := range keys {
 		if key != s.defaultKey {
 			parts = append(parts, key+"="+pairs.Values[key])
 		}
 	}
 	return strings.Join(parts, ",")
+}
+
+func (s *Schema) required(key string) bool {
+	p := s.properties[key]
+	return p != nil && p.Required
 }

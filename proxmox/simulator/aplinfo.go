@@ -1,0 +1,73 @@
+package simulator
+
+import (
+	"crypto/sha512"
+	"encoding/hex"
+	"strings"
+)
+
+// appliance is a template of the catalogue. What is downloaded is a few made-up bytes.
+type appliance struct{ name, os, version, headline, section string }
+
+var appliances = []appliance{
+	{"alpine-3.23-default_20260116_amd64.tar.xz", "alpine", "20260116", "LXC default image for alpine 3.23 (20260116)", "system"},
+	{"debian-12-standard_12.12-1_amd64.tar.zst", "debian-12", "12.12-1", "Debian 12 Bookworm (standard)", "system"},
+	{"debian-13-standard_13.1-2_amd64.tar.zst", "debian-13", "13.1-2", "Debian 13 Trixie (standard)", "system"},
+	{"ubuntu-24.04-standard_24.04-2_amd64.tar.zst", "ubuntu-24.04", "24.04-2", "Ubuntu 24.04 Noble (standard)", "system"},
+}
+
+func (a appliance) data() []byte { return []byte("simulated template " + a.name + "\n") }
+
+func (a appliance) row() row {
+	sum := sha512.Sum512(a.data())
+	name, _, _ := strings.Cut(a.name, "_")
+	return row{"template": a.name, "package": name, "os": a.os, "version": a.version, "headline": a.headline, "section": a.section, "type": "lxc",
+		"architecture": "amd64", "source": "http://download.proxmox.com/images", "location": "http://download.proxmox.com/images/" + a.section + "/" + a.name,
+		"infopage": "https://pve.proxmox.com/wiki/Linux_Container", "maintainer": "Proxmox Support Team <support@proxmox.com>",
+		"sha512sum": hex.EncodeToString(sum[:]), "description": a.headline + "\n"}
+}
+
+// applianceEndpoints are the catalogue of container templates. Source: pve-manager PVE/API2/Nodes.pm.
+func applianceEndpoints() []*endpoint {
+	return []*endpoint{
+		on("GET /nodes/{node}/aplinfo", anyone, "", (*call).listAppliances),
+		on("POST /nodes/{node}/aplinfo", need("/storage/{storage}", "Datastore.AllocateTemplate"), "storage* storage-id; template* string(..255)", (*call).fetchAppliance),
+	}
+}
+
+func (c *call) listAppliances() (any, error) {
+	rows := []any{}
+	for _, a := range appliances {
+		rows = append(rows, a.row())
+	}
+	return rows, nil
+}
+
+func (c *call) fetchAppliance() (any, error) {
+	for _, a := range appliances {
+		if a.name != c.text("template") {
+			continue
+		}
+		st, err := c.s.storageOn(c.node(), c.text("storage"))
+		if err != nil {
+			return nil, err
+		}
+		if !st.holds("vztmpl") {
+			return nil, fail("storage '%s' does not support templates", st.name)
+		}
+		return c.fork(c.node(), "download", a.name, func(t *task) error {
+			id := st.name + ":vztmpl/" + a.name
+			if c.s.volume(t.node, id) != nil {
+				t.say("OK, got correct file already, no need to download")
+				return nil
+			}
+			if err := t.busy(); err != nil {
+				return err
+			}
+			c.s.putFile(st, t.node, id, "vztmpl", a.data())
+			t.say("download of '%s' to '%s' finished", a.row()["location"], id)
+			return nil
+		}), nil
+	}
+	return nil, invalid("template", "no such template")
+}
