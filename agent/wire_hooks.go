@@ -10,6 +10,7 @@ import (
 
 	"kubehenge.dev/agent/hooks"
 	"kubehenge.dev/agent/placement"
+	"kubehenge.dev/render"
 )
 
 // HooksOptions say where Cluster API's questions are answered.
@@ -63,8 +64,15 @@ func (p *parts) addHooks(context.Context) error {
 		Client: p.manager.GetClient(), Direct: p.manager.GetAPIReader(), Where: o.URL + o.Service,
 		CAFile: filepath.Join(o.CertDir, "ca.crt"), Clock: p.clock, Found: p.wakeAll,
 	}
+	p.reconciler.Providers = known{p.registration}
 	return p.manager.Add(p.registration)
 }
+
+// known has classes wait until Cluster API knows the hooks that they ask for.
+type known struct{ registration *hooks.Registration }
+
+// Ensure is the registration's word.
+func (k known) Ensure(context.Context, *render.Class) error { return k.registration.Ready() }
 
 // wakeAll has every claim of Git looked at.
 func (p *parts) wakeAll() {

@@ -33,7 +33,7 @@ import (
 
 func TestMain(m *testing.M) {
 	gates := feature.Gates.(featuregate.MutableFeatureGate)
-	if err := gates.Set("ClusterTopology=true"); err != nil {
+	if err := gates.Set("ClusterTopology=true,RuntimeSDK=true"); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
@@ -108,6 +108,7 @@ func TestClusterAPIAcceptsTheClass(t *testing.T) {
 func allocated(t *testing.T, o *unstructured.Unstructured) *clusterv1.Cluster {
 	t.Helper()
 	cluster := into[clusterv1.Cluster](t, o)
+	cluster.Annotations = map[string]string{v1alpha1.OnlineNodesAnnotation: "pve1,pve2"}
 	variable := clusterv1.ClusterVariable{Name: v1alpha1.AllocationVariable}
 	variable.Value.Raw = []byte(`{"addresses": ["10.0.40.50-10.0.40.56"], "vmIDs": {"start": 20000, "end": 20099}}`)
 	cluster.Spec.Topology.Variables = append(cluster.Spec.Topology.Variables, variable)
@@ -171,7 +172,25 @@ func variables(t *testing.T, c *clusterv1.Cluster) map[string]any {
 // TestDesiredState runs Cluster API's own computation of a cluster's objects: the class's patches over its templates.
 func TestDesiredState(t *testing.T) {
 	c, o := rendered(t)
-	state := desired(t, c, allocated(t, o))
+	out := objectsOf(t, desired(t, c, allocated(t, o)))
+	const file = "testdata/kubeadm-1-desired.golden.yaml"
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(file, []byte(out), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), out); diff != "" {
+		t.Error("UPDATE_GOLDEN=1 writes it:\n" + diff)
+	}
+}
+
+// objectsOf writes a cluster's objects without the names that are drawn at random.
+func objectsOf(t *testing.T, state *scope.ClusterState) string {
+	t.Helper()
 	var out bytes.Buffer
 	workers := state.MachineDeployments["workers"]
 	for _, object := range []any{
@@ -192,25 +211,22 @@ func TestDesiredState(t *testing.T) {
 		}
 		fmt.Fprintf(&out, "---\n%s", written)
 	}
-	const file = "testdata/kubeadm-1-desired.golden.yaml"
-	if os.Getenv("UPDATE_GOLDEN") != "" {
-		if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), out.String()); diff != "" {
-		t.Error("UPDATE_GOLDEN=1 writes it:\n" + diff)
-	}
+	return out.String()
 }
 
 func desired(t *testing.T, c *render.Class, cluster *clusterv1.Cluster) *scope.ClusterState {
 	t.Helper()
+	state, err := compute(t, c, cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+func compute(t *testing.T, c *render.Class, cluster *clusterv1.Cluster) (*scope.ClusterState, error) {
+	t.Helper()
 	class := withVariables(t, c)
-	generator, err := desiredstate.NewGenerator(contracts(t), clustercache.NewFakeEmptyClusterCache(), nil, nil, nil)
+	generator, err := desiredstate.NewGenerator(contracts(t), clustercache.NewFakeEmptyClusterCache(), agentHooks{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,11 +247,7 @@ func desired(t *testing.T, c *render.Class, cluster *clusterv1.Cluster) *scope.C
 			HealthCheck:                   class.Spec.Workers.MachineDeployments[0].HealthCheck,
 		}},
 	}
-	state, err := generator.Generate(context.Background(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return state
+	return generator.Generate(context.Background(), s)
 }
 
 // contracts is a client that knows of each kind which version of it belongs to Cluster API's contract.

@@ -111,6 +111,11 @@ func (r *Reconciler) applyClass(ctx context.Context, s *scope) error {
 	if class == nil {
 		return fmt.Errorf("class %s of claim %s is not in the rendering", s.wanted.Claim.Spec.Class, s.key)
 	}
+	if r.Providers != nil {
+		if err := r.Providers.Ensure(ctx, class); err != nil {
+			return err
+		}
+	}
 	if err := r.ensureNamespace(ctx, systemNamespace()); err != nil {
 		return err
 	}

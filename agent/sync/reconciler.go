@@ -18,6 +18,7 @@ import (
 	"kubehenge.dev/agent/apply"
 	"kubehenge.dev/agent/status"
 	"kubehenge.dev/api/v1alpha1"
+	"kubehenge.dev/render"
 )
 
 // Allocator reserves addresses and VMIDs; *allocation.Allocator is one.
@@ -27,6 +28,13 @@ type Allocator interface {
 	// Release gives back what the cluster had, and fails while Proxmox VE still shows a VM of it. Nothing to give
 	// back is success.
 	Release(ctx context.Context, fleet *v1alpha1.Fleet, namespace, name string) error
+}
+
+// Providers are the parts of Cluster API that a class's objects need to be accepted and worked on.
+type Providers interface {
+	// Ensure returns nil once they serve, and until then a *status.Told that says what is waited for. It is asked
+	// before each apply, so it answers from memory mostly.
+	Ensure(ctx context.Context, class *render.Class) error
 }
 
 // Observer is told of work as it is done, for metrics.
@@ -49,6 +57,8 @@ type Reconciler struct {
 	Allocator Allocator
 	// Corners look after clusters' corners of Proxmox VE; nil looks after none.
 	Corners Corners
+	// Providers make ready what takes a class's objects in; nil leaves that to others.
+	Providers Providers
 	// Events tells people at the object what was done.
 	Events events.EventRecorder
 	// Clock is the time.
