@@ -146,4 +146,18 @@ func (a accounts) Permissions(ctx context.Context, path string) ([]string, error
 	return slices.Sorted(maps.Keys(privileges)), nil
 }
 
+// Privileges are all that the caller itself may do, by path: on every path that has an ACL entry or is in a pool and
+// where it may do anything. Privileges are sorted.
+func (c *Client) Privileges(ctx context.Context) (map[string][]string, error) {
+	var answer map[string]map[string]flag
+	if err := c.get(ctx, "/access/permissions", &answer); err != nil {
+		return nil, fmt.Errorf("read all privileges: %w", err)
+	}
+	all := make(map[string][]string, len(answer))
+	for path, privileges := range answer {
+		all[path] = slices.Sorted(maps.Keys(privileges))
+	}
+	return all, nil
+}
+
 func rolePath(name string) string { return "/access/roles/" + url.PathEscape(name) }

@@ -1,5 +1,7 @@
 package access
 
+import "strings"
+
 // The users and tokens that Kubehenge runs as.
 const (
 	ProviderUser  = "kubehenge-provider@pve"
@@ -42,4 +44,10 @@ func Identities(p Place) []Identity {
 		list = append(list, Identity{HAUser, HAToken, "Kubehenge: the agent, for high availability alone"})
 	}
 	return list
+}
+
+// Name is what people call it: provider, agent or ha.
+func (i Identity) Name() string {
+	name, _, _ := strings.Cut(i.User, "@")
+	return strings.TrimPrefix(name, "kubehenge-")
 }
