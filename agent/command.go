@@ -39,6 +39,8 @@ type Options struct {
 
 	// Hooks say where Cluster API's questions are answered.
 	Hooks HooksOptions
+	// Corner says what clusters are told about Proxmox VE.
+	Corner CornerOptions
 
 	// MetricsListen and HealthListen are addresses for Prometheus and for probes; empty or 0 listens nowhere.
 	MetricsListen, HealthListen string
@@ -110,6 +112,7 @@ func (o *Options) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.VolumesEvery, "volumes-every", volumes.DefaultEvery, "time between two looks for released volumes in clusters")
 	f.StringVar(&o.ProxmoxCAFile, "proxmox-ca-file", "", "PEM certificates that vouch for Proxmox VE (default: the system's)")
 	o.Hooks.flags(f)
+	o.Corner.flags(f)
 	f.StringVar(&o.MetricsListen, "metrics-listen", "127.0.0.1:8080", "address for Prometheus; 0 for none")
 	f.StringVar(&o.HealthListen, "health-listen", "127.0.0.1:8081", "address for /healthz and /readyz; 0 for none")
 	f.BoolVar(&o.LeaderElect, "leader-elect", false, "let one of several agents work")
@@ -142,5 +145,5 @@ func (o *Options) check() error {
 	if o.Poll < time.Second {
 		errs = append(errs, fmt.Errorf("--poll is %s; at least 1s", o.Poll))
 	}
-	return errors.Join(append(errs, o.Hooks.check())...)
+	return errors.Join(append(errs, o.Hooks.check(), o.Corner.check())...)
 }

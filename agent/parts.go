@@ -51,6 +51,7 @@ var setup = []struct {
 	{"allocation", (*parts).addAllocation},
 	{"hooks", (*parts).addHooks},
 	{"volumes", (*parts).addVolumes},
+	{"corners", (*parts).addCorner},
 	{"synchronisation", (*parts).addSync},
 	{"placement", (*parts).addPlacement},
 	{"remedy", (*parts).addRemedy},

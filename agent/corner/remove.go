@@ -3,6 +3,7 @@ package corner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -107,6 +108,9 @@ func (w *work) releaseVolumes(ctx context.Context) error {
 
 // removeOwner deletes the owner VM, and with it the volumes that its node reaches.
 func (w *work) removeOwner(ctx context.Context) error {
+	if node := w.view.machines[w.at.owner()].Node; !slices.Contains(w.view.online, node) {
+		return waiting("CornerNodeOffline", nil, "waiting for node %s of Proxmox VE to be online, so that %s can be deleted", node, w.at.ownerVM())
+	}
 	task, err := w.Proxmox.Changes.Delete(ctx, w.at.owner())
 	if err = w.wait(ctx, task, err); proxmox.Is(err, proxmox.NotFound) {
 		return nil

@@ -67,7 +67,7 @@ func newWorld(t *testing.T, change ...func(*simulator.Options)) *world {
 		Proxmox:  v1alpha1.ProxmoxSettings{WorkloadPool: "kubehenge", VMIDs: v1alpha1.IDRange{Start: 20000, End: 29999}},
 		Networks: []v1alpha1.Network{{Name: "lan", Nodes: []string{"10.0.41.1-10.0.43.250"}}},
 	}}
-	w.client = w.server()
+	w.client = w.server("6f1c0c1e-0000-4000-8000-000000000001")
 	w.root = w.administrator()
 	w.start()
 	w.claimed()
@@ -89,9 +89,9 @@ func testScheme() *runtime.Scheme {
 	return s
 }
 
-// server is the management cluster's API server.
-func (w *world) server() client.WithWatch {
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.SystemNamespace, UID: "6f1c0c1e-0000-4000-8000-000000000001"}}
+// server is the management cluster's API server; uid is of the namespace that identifies it.
+func (w *world) server(uid types.UID) client.WithWatch {
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.SystemNamespace, UID: uid}}
 	return fake.NewClientBuilder().WithScheme(testScheme()).WithReturnManagedFields().WithObjects(ns).
 		WithStatusSubresource(&v1alpha1.ClusterClaim{}).
 		WithInterceptorFuncs(interceptor.Funcs{
@@ -139,7 +139,7 @@ func (w *world) start() {
 // claimed is what the agent does before the corner: claim, allocation, Cluster.
 func (w *world) claimed() {
 	w.t.Helper()
-	given, err := w.allocator().Ensure(w.t.Context(), allocation.Request{Namespace: w.key.Namespace, Name: w.key.Name, Network: "lan", Nodes: 6, Fleet: w.fleet})
+	given, err := w.allocator().Ensure(w.t.Context(), w.allocationRequest())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -150,6 +150,10 @@ func (w *world) claimed() {
 		w.t.Fatal(err)
 	}
 	w.clustered()
+}
+
+func (w *world) allocationRequest() allocation.Request {
+	return allocation.Request{Namespace: w.key.Namespace, Name: w.key.Name, Network: "lan", Nodes: 6, Fleet: w.fleet}
 }
 
 func (w *world) clustered() {
