@@ -8,3 +8,9 @@ import "embed"
 //
 //go:embed *.yaml
 var Files embed.FS
+
+// Deployment runs the agent inside of the management cluster: two replicas, their Service, and the certificate of the
+// hooks. Its ConfigMap is to be filled in, and its image named.
+//
+//go:embed deployment/*.yaml
+var Deployment embed.FS
