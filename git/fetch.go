@@ -23,6 +23,13 @@ const checkedRefs = "refs/kubehenge/checked/"
 // Fetch brings the clone up to the branch's tip and returns it. When nothing changed it is one request. After a force push it returns the new tip,
 // whatever it descends from; the caller decides. A damaged clone is made afresh.
 func (r *Repository) Fetch(ctx context.Context) (tip string, err error) {
+	if r.bare {
+		h, err := r.readTip()
+		if err != nil {
+			return "", fmt.Errorf("read %s: %w", r.opts.Branch, err)
+		}
+		return h.String(), ctx.Err()
+	}
 	err = r.ask(ctx, "fetch "+r.opts.Branch, func(ctx context.Context, session transport.UploadPackSession) error {
 		h, err := r.fetch(ctx, session)
 		tip = h.String()
@@ -143,6 +150,10 @@ func (r *Repository) arrived(tip, vouch plumbing.Hash) error {
 
 func (r *Repository) moveTip(tip plumbing.Hash) error {
 	if tip == r.tip {
+		return nil
+	}
+	if r.bare {
+		r.tip = tip
 		return nil
 	}
 	if err := r.store.SetReference(plumbing.NewHashReference(r.branch(), tip)); err != nil {

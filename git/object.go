@@ -17,6 +17,9 @@ const (
 // object reads one object and checks its content against its name, so that nothing damaged on disk is ever believed. The caller holds r.mu.
 func (r *Repository) object(kind plumbing.ObjectType, h plumbing.Hash, limit int64) ([]byte, error) {
 	o, err := r.store.EncodedObject(kind, h)
+	if errors.Is(err, plumbing.ErrObjectNotFound) && r.reread() {
+		o, err = r.store.EncodedObject(kind, h)
+	}
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
 		return nil, err
 	}

@@ -30,11 +30,14 @@ type packer func(ctx context.Context, to plumbing.Hash, there map[string]plumbin
 
 // pushRef is Push for any reference.
 func (r *Repository) pushRef(ctx context.Context, ref plumbing.ReferenceName, to plumbing.Hash, pack packer) error {
-	if r.remote == nil {
+	if r.remote == nil && !r.bare {
 		return errReadOnly
 	}
 	r.talk.Lock()
 	defer r.talk.Unlock()
+	if r.bare {
+		return r.move(ctx, ref, to)
+	}
 	ctx, cancel := context.WithTimeout(ctx, r.opts.Timeout)
 	defer cancel()
 	doing := fmt.Sprintf("push %s to %s", ref.Short(), r.remote.shown())

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/go-git/go-billy/v5"
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
@@ -22,6 +23,7 @@ import (
 type Repository struct {
 	opts   Options
 	remote *remote // nil for a repository opened in place
+	bare   bool    // opened in place to be written too
 
 	talk sync.Mutex // one conversation with the server at a time; taken before mu
 
@@ -109,9 +111,12 @@ func (r *Repository) dirState() (int, error) {
 
 func (r *Repository) identity() string { return r.opts.URL + "\n" + r.opts.Branch + "\n" }
 
+func boundTo(dir string) billy.Filesystem { return osfs.New(dir, osfs.WithBoundOS()) }
+
+func newObjectCache() cache.Object { return cache.NewObjectLRU(objectCache) }
+
 func (r *Repository) openStore() {
-	r.store = filesystem.NewStorageWithOptions(osfs.New(r.opts.Dir, osfs.WithBoundOS()), cache.NewObjectLRU(objectCache),
-		filesystem.Options{KeepDescriptors: true})
+	r.store = filesystem.NewStorageWithOptions(boundTo(r.opts.Dir), newObjectCache(), filesystem.Options{KeepDescriptors: true})
 }
 
 // intact reads the tip, its commit and its root folder.
