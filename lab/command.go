@@ -7,6 +7,7 @@ import (
 
 	"kubehenge.dev/lab/build"
 	"kubehenge.dev/lab/capmox"
+	"kubehenge.dev/lab/plugins"
 	"kubehenge.dev/lab/progress"
 	"kubehenge.dev/proxmox/simulator"
 )
@@ -34,6 +35,7 @@ The first start builds the programs from their Go modules, which takes minutes; 
 	}
 	o.addFlags(cmd)
 	cmd.AddCommand(buildCommand(), demoCommand(), simulator.Command(), capmox.Command())
+	cmd.AddCommand(plugins.Commands()...)
 	return cmd
 }
 

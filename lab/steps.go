@@ -17,7 +17,8 @@ func (l *Lab) steps() []progress.Step {
 	if !l.options.WithoutClusterAPI {
 		steps = append(steps,
 			progress.Step{Name: "start Cluster API", Do: l.startManagers},
-			progress.Step{Name: "start the provider for Proxmox VE", Do: l.startCapmox})
+			progress.Step{Name: "start the provider for Proxmox VE", Do: l.startCapmox},
+			progress.Step{Name: "start the clusters' own plugins for Proxmox VE", Do: l.startPlugins})
 	}
 	steps = append(steps, progress.Step{Name: "serve the repository", Do: l.startGit})
 	if !l.options.WithoutAgent {

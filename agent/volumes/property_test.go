@@ -139,7 +139,7 @@ func (p *player) switchNode(Cluster) {
 	p.online(p.off, false)
 }
 
-func (p *player) agentRound(Cluster) { p.releaser().round(p.ctx) } //nolint:errcheck // a node may be offline
+func (p *player) agentRound(Cluster) { p.releaser().Round(p.ctx) } //nolint:errcheck // a node may be offline
 
 func (p *player) killedRound(c Cluster) {
 	r := p.releaser()

@@ -1,6 +1,7 @@
 package volumes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,9 +46,7 @@ type Releaser struct {
 	// Secrets reads the clusters' kubeconfigs and tokens, past any cache.
 	Secrets client.Reader
 	// Workloads asks workload clusters. Default: through Secrets.
-	Workloads interface {
-		PersistentVolumes(ctx context.Context, cluster types.NamespacedName) ([]PersistentVolume, error)
-	}
+	Workloads workloadVolumes
 	// Fleet is the platform's settings; nil until they are known.
 	Fleet func() *v1alpha1.Fleet
 	// Board takes the sentences.
@@ -66,11 +65,10 @@ type Releaser struct {
 
 // Start works in rounds until the context ends.
 func (r *Releaser) Start(ctx context.Context) error {
-	r.defaults()
-	ticker := r.Clock.NewTicker(r.Every)
+	ticker := r.Clock.NewTicker(cmp.Or(r.Every, DefaultEvery))
 	defer ticker.Stop()
 	for {
-		if err := r.round(ctx); err != nil && ctx.Err() == nil {
+		if err := r.Round(ctx); err != nil && ctx.Err() == nil {
 			log.FromContext(ctx).Error(err, "Cannot look for volumes to delete; trying again")
 		}
 		select {
@@ -81,17 +79,11 @@ func (r *Releaser) Start(ctx context.Context) error {
 	}
 }
 
-func (r *Releaser) defaults() {
-	if r.Every == 0 {
-		r.Every = DefaultEvery
-	}
+// Round visits each cluster that has volumes and is to stay.
+func (r *Releaser) Round(ctx context.Context) error {
 	if r.Workloads == nil {
 		r.Workloads = NewWorkloads(r.Secrets, r.Clock.Now)
 	}
-}
-
-// round visits each cluster that has volumes and is to stay.
-func (r *Releaser) round(ctx context.Context) error {
 	clusters, err := r.clusters(ctx)
 	if err != nil {
 		return err

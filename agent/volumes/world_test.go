@@ -213,7 +213,7 @@ func (w *world) PersistentVolumes(_ context.Context, c types.NamespacedName) ([]
 }
 
 func (w *world) releaser() *Releaser {
-	r := &Releaser{
+	return &Releaser{
 		Agent: w.agent, Claims: w.secrets, Secrets: w.secrets, Workloads: w, Board: w.board, Locks: &Locks{}, Clock: w.clock,
 		Fleet: func() *v1alpha1.Fleet {
 			return &v1alpha1.Fleet{Spec: v1alpha1.FleetSpec{Proxmox: v1alpha1.ProxmoxSettings{WorkloadPool: "kubehenge"}}}
@@ -222,14 +222,12 @@ func (w *world) releaser() *Releaser {
 			return proxmox.Connect(proxmox.Options{URL: w.pve.URL(), CA: w.pve.CA(), TokenID: t.ID, Secret: t.Secret})
 		},
 	}
-	r.defaults()
-	return r
 }
 
 // release runs one round, with a fresh survey.
 func (w *world) release() {
 	w.t.Helper()
-	if err := w.releaser().round(w.ctx); err != nil {
+	if err := w.releaser().Round(w.ctx); err != nil {
 		w.t.Fatal(err)
 	}
 }
