@@ -265,6 +265,9 @@ func TestSavedStateIsTheSameAgain(t *testing.T) {
 	c.must("POST", "/nodes/pve1/qemu/100/status/start", nil)
 	c.must("POST", "/cluster/ha/resources", map[string]any{"sid": "vm:100", "max_restart": 3})
 	c.must("POST", "/cluster/ha/rules", map[string]any{"rule": "here", "type": "node-affinity", "resources": "vm:100", "nodes": "pve1:2,pve2"})
+	c.must("POST", "/nodes/pve1/qemu/100/firewall/rules", map[string]any{"type": "in", "action": "ACCEPT", "macro": "SSH"})
+	c.must("PUT", "/cluster/firewall/options", map[string]any{"enable": 1})
+	c.must("PUT", "/access/domains/pve", map[string]any{"tfa": "type=oath"})
 	data, err := s.Save().YAML()
 	if err != nil {
 		t.Fatal(err)

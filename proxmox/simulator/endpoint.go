@@ -50,7 +50,7 @@ func on(route string, g guard, params string, run func(*call) (any, error), opti
 var uriTypes = map[string]string{
 	"node": "node", "vmid": "vmid", "storage": "storage-id", "userid": "userid", "groupid": "groupid", "roleid": "roleid",
 	"tokenid": "string(/[A-Za-z][A-Za-z0-9._-]+/)", "realm": "realm", "poolid": "poolid", "sid": "ha-resource-id", "rule": "configid", "group": "configid",
-	"snapname": "configid", "name": "opaque",
+	"snapname": "configid", "name": "opaque", "pos": "int(0..)",
 }
 
 func (e *endpoint) uriParams() string {

@@ -26,6 +26,8 @@ type Inventory struct {
 	Guests   []GuestSpec       `json:"guests,omitempty"`
 	Volumes  []VolumeSpec      `json:"volumes,omitempty"` // beside the disks that guests name
 	HA       HASpec            `json:"ha,omitzero"`
+	// Firewalls by where they are: cluster, node/NAME or the ID of a guest.
+	Firewalls map[string]FirewallSpec `json:"firewalls,omitempty"`
 	// Kubehenge, if given, adds the roles and ACL entries of Kubehenge's own users for this place.
 	Kubehenge *PlaceSpec `json:"kubehenge,omitempty"`
 }
@@ -198,6 +200,12 @@ type PlaceSpec struct {
 	ISO          string   `json:"iso"`
 	Bridges      []string `json:"bridges"` // below /sdn/zones
 	HA           bool     `json:"ha,omitempty"`
+}
+
+// FirewallSpec are the options of a firewall and its rules, first to last.
+type FirewallSpec struct {
+	Options map[string]string   `json:"options,omitempty"`
+	Rules   []map[string]string `json:"rules,omitempty"`
 }
 
 // HASpec is what the HA manager looks after.

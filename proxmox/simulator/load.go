@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"kubehenge.dev/proxmox/access"
+	"kubehenge.dev/proxmox/simulator/firewall"
 	"kubehenge.dev/proxmox/simulator/permission"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
@@ -17,13 +18,13 @@ func (s *Server) load(inv *Inventory) error {
 	s.cluster, s.options = inv.Cluster, copyMap(inv.Options)
 	s.nodes, s.storages, s.zones, s.realms = map[string]*node{}, map[string]*storage{}, map[string]*zone{}, map[string]*realm{}
 	s.volumes, s.guests, s.acl = map[string]*volume{}, map[int]*guest{}, permission.New()
-	s.ha = newHA()
+	s.ha, s.walls = newHA(), map[string]*firewall.Config{}
 	steps := []struct {
 		name string
 		load func(*Inventory) error
 	}{
 		{"nodes", s.loadNodes}, {"storages", s.loadStorages}, {"users", s.loadUsers}, {"second factors", s.loadTFA}, {"ACLs", s.loadACLs},
-		{"pools", s.loadPools}, {"guests", s.loadGuests}, {"volumes", s.loadVolumes}, {"HA", s.loadHA},
+		{"pools", s.loadPools}, {"guests", s.loadGuests}, {"volumes", s.loadVolumes}, {"HA", s.loadHA}, {"firewalls", s.loadFirewalls},
 	}
 	for _, step := range steps {
 		if err := step.load(inv); err != nil {

@@ -116,7 +116,7 @@ func (c *call) mayChangeCT(g *guest, w *change) error {
 		return err
 	}
 	if d := c.text("digest"); d != "" && d != g.digest() {
-		return fail("checksum mismatch (file change by other user?)")
+		return fail("detected modified configuration - file changed by other user? Try again.")
 	}
 	for _, list := range []struct {
 		param string

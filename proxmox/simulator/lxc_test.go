@@ -146,7 +146,7 @@ func TestContainersThatFailInTheirTask(t *testing.T) {
 		{"POST", "/nodes/pve1/lxc/500/migrate", map[string]any{"target": "pve2"}, "can't migrate running container without --online or --restart"},
 		{"PUT", "/nodes/pve1/lxc/500/config", map[string]any{"delete": "rootfs"}, "unable to delete required option 'rootfs'"},
 		{"PUT", "/nodes/pve1/lxc/500/config", map[string]any{"unprivileged": 0}, "unable to modify read-only option: 'unprivileged'"},
-		{"PUT", "/nodes/pve1/lxc/500/config", map[string]any{"memory": 512, "digest": "0"}, "checksum mismatch (file change by other user?)"},
+		{"PUT", "/nodes/pve1/lxc/500/config", map[string]any{"memory": 512, "digest": "0"}, "detected modified configuration - file changed by other user? Try again."},
 		{"DELETE", "/nodes/pve1/lxc/500", map[string]any{"force": 1}, "OK"},
 	} {
 		if got := told(r.call(call.method, call.path, call.params)); got != call.want {

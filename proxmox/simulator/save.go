@@ -16,6 +16,7 @@ func (s *Server) Save() *Inventory {
 	s.saveUsers(inv)
 	s.saveGuests(inv)
 	s.saveHA(inv)
+	s.saveFirewalls(inv)
 	return inv
 }
 

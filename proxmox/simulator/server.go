@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"kubehenge.dev/proxmox/access"
+	"kubehenge.dev/proxmox/simulator/firewall"
 	"kubehenge.dev/proxmox/simulator/openid"
 	"kubehenge.dev/proxmox/simulator/permission"
 	"kubehenge.dev/proxmox/simulator/tfa"
@@ -60,6 +61,8 @@ type Server struct {
 	acl      *permission.Config
 	tfa      map[string]*tfa.Factors
 	openID   openid.Pending
+	walls    map[string]*firewall.Config // cluster, node/NAME and VMIDs
+	consoles int                         // given out so far
 	tasks    []*task
 	taskByID map[string]*task
 	pids     int
@@ -177,5 +180,6 @@ func (s *Server) TokenSecret(tokenID string) (string, bool) {
 var endpoints = sync.OnceValue(func() []*endpoint {
 	return slices.Concat(accessEndpoints(), aclEndpoints(), userEndpoints(), poolEndpoints(), clusterEndpoints(), nodeEndpoints(), taskEndpoints(),
 		storageEndpoints(), contentEndpoints(), guestEndpoints(), ctEndpoints(), applianceEndpoints(), configEndpoints(), cloneEndpoints(), powerEndpoints(), agentEndpoints(),
-		moveEndpoints(), cloudInitEndpoints(), backupEndpoints(), haEndpoints(), ruleEndpoints(), groupEndpoints(), tfaEndpoints(), realmEndpoints(), openIDEndpoints())
+		moveEndpoints(), cloudInitEndpoints(), backupEndpoints(), haEndpoints(), ruleEndpoints(), groupEndpoints(), tfaEndpoints(), realmEndpoints(), openIDEndpoints(),
+		firewallEndpoints(), consoleEndpoints(), historyEndpoints())
 })

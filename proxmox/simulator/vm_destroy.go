@@ -58,6 +58,7 @@ func (c *call) destroy(t *task, node string, vmid int, purge bool) error {
 		t.ask(func() { s.guest.Destroy(t.ctx, view) })
 	}
 	s.acl.RemoveGuest(vmid)
+	delete(s.walls, itoa(vmid))
 	if purge {
 		t.say("purging %s %d from related configurations..", map[string]string{"qemu": "VM", "lxc": "CT"}[g.kind], vmid)
 		s.purge(g)
