@@ -229,7 +229,7 @@ func TestTemplates(t *testing.T) {
 		t.Run(c.sentence, func(t *testing.T) {
 			l := newLook(proxmox.Resources{Nodes: []proxmox.Node{{Name: "pve1", Online: true}}, Machines: c.list}, history{}, noon)
 			l.nodes[0].state = c.state
-			if diff := cmp.Diff(c.problem, l.template("kubeadm-", "v1.36.3", c.placing)); diff != "" {
+			if diff := cmp.Diff(c.problem, l.template(templateWish{prefix: "kubeadm-", version: "v1.36.3", placing: c.placing})); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -65,8 +65,12 @@ func (p *Placement) settle(ctx context.Context, key types.NamespacedName, cluste
 	}
 	problem := ""
 	if l.quorate {
-		problem = l.template(p.prefix(cluster), cluster.Spec.Topology.Version, s.placing)
-		want[v1alpha1.TemplateAnnotation] = templateValue(cluster.Spec.Topology.Version, problem)
+		wish := templateWish{prefix: p.prefix(cluster), version: cluster.Spec.Topology.Version, placing: s.placing}
+		if noted, same := strings.CutPrefix(cluster.Annotations[v1alpha1.TemplateAnnotation], wish.version+": "); same {
+			wish.noted = noted
+		}
+		problem = l.template(wish)
+		want[v1alpha1.TemplateAnnotation] = templateValue(wish.version, problem)
 	} else if said, known := cluster.Annotations[v1alpha1.TemplateAnnotation]; known {
 		want[v1alpha1.TemplateAnnotation] = said
 	}

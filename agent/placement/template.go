@@ -16,11 +16,21 @@ func mayBeTemplate(m *proxmox.Machine) bool {
 	return m.Type == "qemu" && m.TagText != "" && (m.Template || m.Status == "unknown")
 }
 
+// templateWish says which VM template is looked for, and for whom.
+type templateWish struct {
+	// prefix and version make its tag.
+	prefix, version string
+	// placing is true for a cluster that is about to clone it.
+	placing bool
+	// noted is the problem that was noted with it last; empty when there was none.
+	noted string
+}
+
 // template looks for the VM template of a version as capmox does: the one template that carries both tags, read with
 // semicolons between them and without regard to case. It says what is wrong where there is not exactly one that can be
 // cloned now, naming what comes near (https://github.com/ionos-cloud/cluster-api-provider-proxmox/issues/496).
-func (l *look) template(prefix, version string, placing bool) (problem string) {
-	tag := strings.ToLower(prefix + version)
+func (l *look) template(w templateWish) (problem string) {
+	version, tag := w.version, strings.ToLower(w.prefix+w.version)
 	var found, mute, near []proxmox.Machine
 	for _, m := range l.templates {
 		switch {
@@ -36,20 +46,24 @@ func (l *look) template(prefix, version string, placing bool) (problem string) {
 	case len(found) > 1:
 		return fmt.Sprintf("%d VM templates carry the tags %s and %s, %s; capmox takes none of them until there is only one", len(found), v1alpha1.Tag, tag, vms(found))
 	case len(found) == 1:
-		return l.clonable(found[0], version, placing)
+		return l.clonable(found[0], w)
 	case len(mute) == 1:
 		return fmt.Sprintf("The VM template of %s, VM %d, is on Proxmox VE node %s, which does not report", version, mute[0].VMID, mute[0].Node)
 	case len(near) > 0:
 		return fmt.Sprintf("No VM template carries the tags %s and %s as capmox reads them: %s", v1alpha1.Tag, tag, wrong(near[0], tag))
 	}
-	return fmt.Sprintf("No VM template carries the tags %s and %s; %s", v1alpha1.Tag, tag, l.others(prefix))
+	return fmt.Sprintf("No VM template carries the tags %s and %s; %s", v1alpha1.Tag, tag, l.others(w.prefix))
 }
 
-// clonable wants the template's node to be online: a clone begins there, wherever the new VM goes.
-func (l *look) clonable(m proxmox.Machine, version string, placing bool) string {
+// clonable wants the template's node to be online: a clone begins there, wherever the new VM goes. A short absence
+// changes nothing for a cluster that clones nothing.
+func (l *look) clonable(m proxmox.Machine, w templateWish) string {
 	n, there := l.node(m.Node)
-	if there && (n.state == down || n.state == falling && placing) {
-		return fmt.Sprintf("The VM template of %s, VM %d, is on Proxmox VE node %s, which is offline", version, m.VMID, m.Node)
+	switch {
+	case there && n.state == falling && !w.placing:
+		return w.noted
+	case there && !n.state.online():
+		return fmt.Sprintf("The VM template of %s, VM %d, is on Proxmox VE node %s, which is offline", w.version, m.VMID, m.Node)
 	}
 	return ""
 }
