@@ -64,8 +64,12 @@ func newKubelet(o Options, client kubernetes.Interface) *Kubelet {
 // Registered is closed when the node has been registered.
 func (k *Kubelet) Registered() <-chan struct{} { return k.registered }
 
-// retry is the pause after a call that failed.
-const retry = 500 * time.Millisecond
+const (
+	// retry is the pause after a call that failed.
+	retry = 500 * time.Millisecond
+	// patience is how long a call may take. An API server that starts accepts connections well before it answers.
+	patience = 5 * time.Second
+)
 
 // Run works until ctx ends. An API server that does not answer is waited for.
 func (k *Kubelet) Run(ctx context.Context) error {

@@ -34,6 +34,8 @@ type nodeFacts struct {
 
 // register makes the node, or says of one that is there that its machine is back.
 func (k *Kubelet) register(ctx context.Context) error {
+	ctx, end := context.WithTimeout(ctx, patience)
+	defer end()
 	want := k.object(time.Now())
 	nodes := k.client.CoreV1().Nodes()
 	live, err := nodes.Create(ctx, want, metav1.CreateOptions{})
@@ -79,25 +81,33 @@ const leaseSeconds = 40
 
 // renewLease gives signs of life.
 func (k *Kubelet) renewLease(ctx context.Context) {
-	leases := k.client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
 	var last *coordinationv1.Lease
 	for {
-		next, err := k.renewed(last), error(nil)
-		if last == nil {
-			last, err = leases.Create(ctx, next, metav1.CreateOptions{})
-		} else {
-			last, err = leases.Update(ctx, next, metav1.UpdateOptions{})
-		}
-		if err != nil {
-			// Whatever is there now is the one to go on from; nothing, when there is none.
-			if last, err = leases.Get(ctx, next.Name, metav1.GetOptions{}); err != nil {
-				last = nil
-			}
-		}
+		last = k.renewOnce(ctx, last)
 		if !sleep(ctx, k.options.Renew) {
 			return
 		}
 	}
+}
+
+// renewOnce gives one sign of life, and returns the lease that the next one goes on from; nil when there is none.
+func (k *Kubelet) renewOnce(ctx context.Context, last *coordinationv1.Lease) *coordinationv1.Lease {
+	ctx, end := context.WithTimeout(ctx, patience)
+	defer end()
+	leases := k.client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
+	next, err := k.renewed(last), error(nil)
+	if last == nil {
+		last, err = leases.Create(ctx, next, metav1.CreateOptions{})
+	} else {
+		last, err = leases.Update(ctx, next, metav1.UpdateOptions{})
+	}
+	if err == nil {
+		return last
+	}
+	if last, err = leases.Get(ctx, next.Name, metav1.GetOptions{}); err != nil {
+		return nil
+	}
+	return last
 }
 
 func (k *Kubelet) renewed(last *coordinationv1.Lease) *coordinationv1.Lease {

@@ -83,7 +83,7 @@ func (c *Cluster) objects() ([]client.Object, error) {
 	decoder := scheme.Codecs.UniversalDeserializer()
 	var list []client.Object
 	for _, document := range strings.Split(text.String(), "\n---\n") {
-		decoded, _, err := decoder.Decode([]byte(document), nil, nil)
+		decoded, _, err := decoder.Decode([]byte(document+"\n"), nil, nil)
 		if err != nil {
 			return nil, fmt.Errorf("decode kubeadm's objects: %w", err)
 		}
