@@ -18,12 +18,12 @@ import (
 
 // The pace of rounds. A machine that is held asks for the next one soon; what happens at once counts as one change.
 const (
-	every  = 20 * time.Second
-	soon   = 2 * time.Second
+	every  = 15 * time.Second
+	soon   = 5 * time.Second
 	pooled = 500 * time.Millisecond
 )
 
-// Setup adds the keeper to a manager. There is one piece of work, the round: it comes every twenty seconds, and when
+// Setup adds the keeper to a manager. There is one piece of work, the round: it comes every fifteen seconds, and when
 // a machine joins or is to be deleted.
 func Setup(mgr ctrl.Manager, k *Keeper) error {
 	again := func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
