@@ -2,6 +2,7 @@ package lab_test
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -86,6 +87,8 @@ func (w *world) differences(t *testing.T, wanted map[string]*v1alpha1.ClusterCla
 	var diff []string
 	diff = append(diff, poolDifferences(s, wanted)...)
 	diff = append(diff, vmDifferences(s, wanted, names)...)
+	diff = append(diff, w.cornerDifferences(slices.Collect(maps.Keys(wanted))...)...)
+	diff = append(diff, w.strayCorners(wanted)...)
 	for _, iso := range s.ISOs() {
 		diff = append(diff, "ISO "+iso.ID+" is still there")
 	}
@@ -122,6 +125,9 @@ func vmDifferences(s simulator.Snapshot, wanted map[string]*v1alpha1.ClusterClai
 			continue
 		}
 		tag, _ := strings.CutPrefix(vm.Pool, "kubehenge/")
+		if slices.Contains(vm.Tags, v1alpha1.VolumesTag) && wanted[tag] != nil {
+			continue // lackOfCorner counts those that own volumes
+		}
 		count[tag]++
 		switch {
 		case wanted[tag] == nil:

@@ -2,6 +2,8 @@ package lab_test
 
 import (
 	"testing"
+
+	"kubehenge.dev/lab"
 )
 
 // TestMainLoop is the product from end to end: what a person pushes becomes clusters on a simulated Proxmox VE,
@@ -9,7 +11,7 @@ import (
 // them an audit compares Proxmox VE and the management cluster with what Git asks for.
 func TestMainLoop(t *testing.T) {
 	t.Parallel()
-	w := startWorld(t)
+	w := startWorld(t, lab.Options{Index: mainLoopIndex})
 	for _, s := range []struct {
 		name string
 		run  func(*testing.T, *world)

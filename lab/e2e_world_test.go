@@ -37,7 +37,8 @@ type world struct {
 // mainLoopIndex is the lab of this test, apart from a person's own.
 const mainLoopIndex = 31
 
-func startWorld(t *testing.T) *world {
+// startWorld starts a lab that takes signed commits only, and clones its repository.
+func startWorld(t *testing.T, o lab.Options) *world {
 	t.Helper()
 	dir := t.TempDir()
 	key := filepath.Join(dir, "alice")
@@ -50,7 +51,8 @@ func startWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := startLab(t, lab.Options{Index: mainLoopIndex, Signer: signer}) // in its own folder, whose logs stay
+	o.Signer = signer
+	l := startLab(t, o) // in its own folder, whose logs stay
 	w := &world{lab: l, kube: kubeClient(t, l.Kubeconfig), kept: map[string]*v1alpha1.ClusterClaim{}}
 	w.clone = newClone(t, repositoryWithPassword(t, l), l.GitCA(), key)
 	w.sentences = listen(t, w.kube)

@@ -1,0 +1,82 @@
+package lab_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"kubehenge.dev/lab"
+	"kubehenge.dev/lab/build"
+	"kubehenge.dev/proxmox"
+)
+
+// cornerIndex is the lab of TestCorner.
+const cornerIndex = 33
+
+// TestCorner is a cluster's own corner of Proxmox VE and what keeps it right, from end to end: on one lab with
+// Proxmox VE's HA switched on and two replicas of the agent, while nodes fail and people meddle.
+func TestCorner(t *testing.T) {
+	t.Parallel()
+	w := startWorld(t, lab.Options{Index: cornerIndex})
+	w.clone.replace(t, "clusters/fleet.yaml", "storages: [shared]", "ha: true\n    storages: [shared]")
+	for _, s := range []struct {
+		name string
+		run  func(*testing.T, *world)
+	}{
+		{"two clusters come up, each in its own corner", cornersAreMade},
+		{"what a person takes away in Proxmox VE is put back and told", meddlingIsPutBack},
+		{"a VM that no machine owns is told, and goes only by hand", ownerlessVM},
+		{"a machine whose start fails is explained and replaced", failedStartIsReplaced},
+		{"two clusters rolling at once share no VMID", twoClustersRoll},
+		{"a node that fails takes no machine with it, and HA's move is followed", nodeFails},
+		{"control-plane machines that moved are deleted where they are", movedMachinesAreDeleted},
+		{"a pool with VMs of an earlier management cluster is left alone", earlierClusterIsLeftAlone},
+		{"deleting leaves nothing of the corners", cornersGo},
+	} {
+		ok := t.Run(s.name, func(t *testing.T) {
+			s.run(t, w)
+			w.audit(t)
+		})
+		if !ok {
+			w.tellState(t)
+			t.FailNow()
+		}
+	}
+	w.checkSentences(t)
+	w.nothingWasForbidden(t)
+}
+
+// admin is Proxmox VE as its administrator sees it.
+func (w *world) admin(t *testing.T) *proxmox.Client {
+	t.Helper()
+	c, err := proxmox.SignIn(t.Context(), proxmox.Options{URL: w.lab.Proxmox.URL(), CA: w.lab.Proxmox.CA()},
+		proxmox.Credentials{User: "root@pam", Password: "kubehenge"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// nothingWasForbidden holds that each token may do all that its owner tried. The provider asks for the cluster's
+// status before every step, swallows the refusal and is not given that privilege.
+func (w *world) nothingWasForbidden(t *testing.T) {
+	t.Helper()
+	told := map[string]bool{}
+	for _, c := range w.lab.Proxmox.Calls() {
+		if c.Status != 403 || c.Path == "/cluster/status" {
+			continue
+		}
+		what := fmt.Sprintf("%s was refused %s %s: %s", c.User, c.Method, c.Path, c.Reason)
+		if !told[what] {
+			told[what] = true
+			t.Error(what)
+		}
+	}
+}
+
+// kubehenge runs the program as a person does, and returns what it prints.
+func (w *world) kubehenge(t *testing.T, args ...string) string {
+	t.Helper()
+	return run(t, os.Environ(), "", filepath.Join(w.lab.DataDir(), "bin", build.Kubehenge), args...)
+}
