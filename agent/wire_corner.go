@@ -58,7 +58,7 @@ func (p *parts) addCorner(context.Context) error {
 	k.Proxmox = corner.Proxmox{
 		Accounts: p.proxmox.Accounts(), Changes: p.proxmox.Changes(), Pools: p.proxmox.Pools(), Members: p.proxmox.Memberships(), Tasks: p.proxmox.Tasks(),
 	}
-	k.Client, k.Direct, k.Events, k.Clock = p.manager.GetClient(), p.manager.GetAPIReader(), p.manager.GetEventRecorder("kubehenge"), p.clock
+	k.Client, k.Direct, k.Events, k.Clock = p.manager.GetClient(), p.manager.GetAPIReader(), p.events(), p.clock
 	k.Board, k.Volumes, k.Settings = p.board, p.volumes, settings
 	p.reconciler.Corners = k
 	return p.manager.Add(&corner.Watch{Keeper: k, Clusters: p.manager.GetClient(), Fleet: p.store.Fleet, Wake: p.wake, Clock: p.clock})

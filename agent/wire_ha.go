@@ -17,7 +17,7 @@ func (p *parts) addHA(context.Context) error {
 	}
 	return ha.Setup(p.manager, &ha.Keeper{
 		Client: p.manager.GetClient(), Fleet: p.store.Fleet, Lists: p.lists, Fresh: p.proxmox.Machines().List, HA: manager,
-		Board: p.board, Events: p.manager.GetEventRecorder("kubehenge"), Clock: p.clock,
+		Board: p.board, Events: p.events(), Clock: p.clock,
 	})
 }
 

@@ -12,7 +12,7 @@ func (p *parts) addOrphans(context.Context) error {
 	if err != nil {
 		return err
 	}
-	events := p.manager.GetEventRecorder("kubehenge")
+	events := p.events()
 	collector := &orphans.Collector{
 		Client: p.manager.GetClient(), Direct: p.manager.GetAPIReader(), Fleet: p.store.Fleet, Forget: p.lists.Forget, Events: events,
 		Proxmox: orphans.Proxmox{Machines: p.proxmox.Machines(), Changes: p.proxmox.Changes(), Tasks: p.proxmox.Tasks(), HA: ha},
