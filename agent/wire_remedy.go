@@ -8,8 +8,8 @@ import (
 
 // addRemedy has stuck machines found and replaced.
 func (p *parts) addRemedy(context.Context) error {
-	return p.manager.Add(&remedy.Patrol{
+	return remedy.Setup(p.manager, &remedy.Patrol{
 		Client: p.manager.GetClient(), Direct: p.manager.GetAPIReader(), Guests: p.lists, Board: p.board,
-		Events: p.manager.GetEventRecorder("kubehenge"), Clock: p.clock,
+		Events: p.events(), Clock: p.clock,
 	})
 }

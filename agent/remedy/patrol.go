@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"kubehenge.dev/agent/machines"
 	"kubehenge.dev/agent/status"
@@ -43,7 +42,7 @@ type Patrol struct {
 	// Events tells people at the claim what was done; nil tells nobody.
 	Events events.EventRecorder
 	// Clock is the time.
-	Clock clock.WithTicker
+	Clock clock.PassiveClock
 
 	// seen is since when each machine suffers from what, and since when it is marked: this process' memory, whose
 	// loss costs as long as an ailment must last.
@@ -62,22 +61,6 @@ type sight struct {
 
 // marked is the sight of the mark.
 const marked = "marked"
-
-// Start makes rounds until the context ends.
-func (p *Patrol) Start(ctx context.Context) error {
-	ticker := p.Clock.NewTicker(Every)
-	defer ticker.Stop()
-	for {
-		if err := p.Round(ctx); err != nil && ctx.Err() == nil {
-			log.FromContext(ctx).Error(err, "Cannot look after the machines; trying again")
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C():
-		}
-	}
-}
 
 // Round looks at every cluster once. A cluster that cannot be treated does not keep the others from it.
 func (p *Patrol) Round(ctx context.Context) error {
@@ -185,15 +168,18 @@ func (p *Patrol) tend(ctx context.Context, s *scene) error {
 	}
 	treated := false
 	for i, who := range s.patients {
-		why := hindered(s, who)
+		why, kind := hindered(s, who), status.Waiting
+		if s.record[who.ailment].Times > 1 {
+			kind = status.Terminal
+		}
 		if why == "" && !treated || who.Marked {
-			treated, why = true, prospect(who)
+			treated, why, kind = true, prospect(who), status.Waiting
 			if err := p.treat(ctx, s, who); err != nil {
 				return err
 			}
 		}
 		if i == 0 {
-			p.say(s, who, why)
+			p.say(s, who, why, kind)
 		}
 	}
 	return nil
@@ -210,11 +196,7 @@ func prospect(who *patient) string {
 // Topic is the board's topic of stuck machines.
 const Topic = "remedy"
 
-func (p *Patrol) say(s *scene, who *patient, why string) {
-	kind := status.Waiting
-	if s.record[who.ailment].Times > 1 && !who.Marked {
-		kind = status.Terminal
-	}
+func (p *Patrol) say(s *scene, who *patient, why string, kind status.Kind) {
 	if p.told == nil {
 		p.told = map[types.NamespacedName]bool{}
 	}
