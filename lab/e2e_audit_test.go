@@ -76,6 +76,7 @@ func nodesOf(c *v1alpha1.ClusterClaim) int {
 
 func (w *world) differences(t *testing.T, wanted map[string]*v1alpha1.ClusterClaim) []string {
 	s := w.lab.Proxmox.Snapshot()
+	s.VMs = slices.DeleteFunc(s.VMs, func(vm simulator.VM) bool { return vm.VMID == w.lost })
 	machines := &clusterv1.MachineList{}
 	if err := w.kube.List(t.Context(), machines); err != nil {
 		return []string{err.Error()}

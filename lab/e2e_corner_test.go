@@ -25,10 +25,11 @@ func TestCorner(t *testing.T) {
 		run  func(*testing.T, *world)
 	}{
 		{"two clusters come up, each in its own corner", cornersAreMade},
+		{"a VM is left behind that no machine owns", loseVM},
 		{"what a person takes away in Proxmox VE is put back and told", meddlingIsPutBack},
-		{"a VM that no machine owns is told, and goes only by hand", ownerlessVM},
 		{"a machine whose start fails is explained and replaced", failedStartIsReplaced},
 		{"two clusters rolling at once share no VMID", twoClustersRoll},
+		{"the VM that no machine owns is told, and goes by hand", lostVMGoesByHand},
 		{"a node that fails takes no machine with it, and HA's move is followed", nodeFails},
 		{"control-plane machines that moved are deleted where they are", movedMachinesAreDeleted},
 		{"a pool with VMs of an earlier management cluster is left alone", earlierClusterIsLeftAlone},

@@ -32,6 +32,8 @@ type world struct {
 	sentences *sentences
 	// kept are claims that are in Git no more while their clusters run on, by tag.
 	kept map[string]*v1alpha1.ClusterClaim
+	// lost is the VMID of a VM that was made to belong to nobody; 0 for none.
+	lost int
 }
 
 // mainLoopIndex is the lab of this test, apart from a person's own.
