@@ -58,7 +58,7 @@ var binaries = []Binary{
 		Name: ControlPlane, Module: controlPlaneModule, Package: ".",
 		Flags: childFlags, Env: childEnv,
 		LDFlags: childLDFlags + versionFlags("k8s.io/component-base/version", KubernetesVersion, "1", "36"),
-		Hint:    "etcd, kube-apiserver and kube-controller-manager; about 6 minutes on two cores the first time",
+		Hint:    "etcd, kube-apiserver, kube-controller-manager and kube-scheduler; about 6 minutes on two cores the first time",
 	},
 	{
 		Name: CAPICore, Module: capiModule, Package: "sigs.k8s.io/cluster-api/core",
