@@ -13,9 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"kubehenge.dev/agent"
+	"kubehenge.dev/agent/corner"
 	"kubehenge.dev/agent/orphans"
 	"kubehenge.dev/agent/volumes"
 	"kubehenge.dev/bootstrap"
+	"kubehenge.dev/bootstrap/proxmox"
 	"kubehenge.dev/lab"
 	"kubehenge.dev/lab/bench"
 	"kubehenge.dev/render"
@@ -42,6 +44,6 @@ func command() *cobra.Command {
 	onLab.AddCommand(bench.Command()) // it uses the lab, so that the lab cannot have it
 	get := &cobra.Command{Use: "get", Short: "List what there is"}
 	get.AddCommand(volumes.Command())
-	root.AddCommand(bootstrap.Command(), render.Command(), render.CheckCommand(), agent.Command(), orphans.Command(), get, onLab)
+	root.AddCommand(bootstrap.Command(), proxmox.Command(), render.Command(), render.CheckCommand(), agent.Command(), corner.Command(), orphans.Command(), get, onLab)
 	return root
 }

@@ -23,7 +23,7 @@ var making = []step{
 	{"user's rights", userGrantsMissing, (*work).makeUserGrants, true},
 	{"owner VM", ownerMissing, (*work).makeOwner, true},
 	{"token", tokenMissing, (*work).makeToken, false},
-	{"token's rights", tokenGrantsMissing, (*work).makeTokenGrants, true},
+	{"token's rights", tokenGrantsMissing, (*work).makeTokenGrants, false},
 	{"Secret", secretMissing, (*work).storeSecret, false},
 	{"ClusterResourceSet", setMissing, (*work).applySet, true},
 	{"mark on the Cluster", readyMissing, (*work).markReady, false},

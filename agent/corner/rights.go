@@ -108,13 +108,18 @@ func tokenGrantsMissing(w *work) string {
 	return strings.Join(what, ", ")
 }
 
+// makeTokenGrants tells of what was taken away, and not of what a token that was just made never had.
 func (w *work) makeTokenGrants(ctx context.Context) error {
 	for _, id := range w.tokensInUse() {
-		if w.rightsMissing(proxmox.GrantToken, id) == "" {
+		missing := w.rightsMissing(proxmox.GrantToken, id)
+		if missing == "" {
 			continue
 		}
 		if err := w.setRights(ctx, proxmox.GrantToken, id); err != nil {
 			return err
+		}
+		if id != proxmox.TokenID(w.at.user, w.freshMark.name) {
+			w.did = append(w.did, missing)
 		}
 	}
 	return nil
