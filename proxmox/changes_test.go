@@ -125,7 +125,7 @@ func TestHAByRules(t *testing.T) {
 	}
 	ha := c.HA()
 	rule := proxmox.HARule{ID: "shop-apart", Type: proxmox.ResourceAffinity, Resources: []string{"vm:101", "vm:102"}, Affinity: proxmox.Apart, Comment: "x"}
-	pin := proxmox.HARule{ID: "shop-nodes", Type: proxmox.NodeAffinity, Resources: []string{"vm:101"}, Nodes: []string{"pve1", "pve2:2"}, Strict: true}
+	pin := proxmox.HARule{ID: "shop-nodes", Type: proxmox.NodeAffinity, Resources: []string{"vm:101"}, Nodes: []string{"pve1", "pve2"}, Strict: true}
 	run(t, []step{
 		{"a rule for what is not in HA", func() error { return ha.AddRule(ctx, rule) }, proxmox.Invalid},
 		{"add", func() error {

@@ -87,7 +87,7 @@ func (s *signIn) admin(ctx context.Context, ask asker) (*pve.Client, error) {
 
 func (s *signIn) password(ctx context.Context, ask asker) (string, error) {
 	if s.passwordFile == "" {
-		return ask(ctx, "Password of " + s.user + ": ")
+		return ask(ctx, "Password of "+s.user+": ")
 	}
 	raw, err := os.ReadFile(s.passwordFile)
 	if err != nil {
@@ -106,7 +106,7 @@ func secondFactor(ctx context.Context, user string, c pve.Challenge, ask asker) 
 		if !k.open {
 			continue
 		}
-		answer, err := ask(ctx, "Second factor of " + user + " (" + k.name + "): ")
+		answer, err := ask(ctx, "Second factor of "+user+" ("+k.name+"): ")
 		answer = strings.TrimSpace(answer)
 		if err != nil || strings.HasPrefix(answer, "recovery:") {
 			return answer, err

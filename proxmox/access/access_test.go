@@ -60,6 +60,7 @@ func TestVersions(t *testing.T) {
 		"a release of 9":          {"9.2.11", V9, false},
 		"a first release of 9":    {"9.0", V9, false},
 		"too old":                 {"8.3.5", "", true},
+		"much too old":            {"7.4-3", "", true},
 		"not known yet":           {"10.0.1", "", true},
 		"no version":              {"newest", "", true},
 	} {

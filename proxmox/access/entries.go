@@ -45,7 +45,7 @@ func Entries(p Place) []proxmox.Grant {
 // VersionOf is the line of privileges of a version such as 9.2.11; an error for one that is not known to work.
 func VersionOf(version string) (Version, error) {
 	major, rest, _ := strings.Cut(version, ".")
-	minor, _, _ := strings.Cut(rest, ".")
+	minor, _, _ := strings.Cut(strings.ReplaceAll(rest, "-", "."), ".") // 7.4-3 in times gone by
 	a, errA := strconv.Atoi(major)
 	b, errB := strconv.Atoi(minor)
 	switch {

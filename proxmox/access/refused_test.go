@@ -250,28 +250,31 @@ func refused(w *world, err error) string {
 	return fmt.Sprintf("it failed by another reason: %d, %v", last.Status, err)
 }
 
+// stolenTokenCan is what goes well with a stolen cluster token; the manual lists it.
+var stolenTokenCan = attempts{
+	"read its own machine":          func(ctx context.Context, w *world) error { return w.plugin.status(ctx, ourVM) },
+	"list its own volume":           func(ctx context.Context, w *world) error { return w.plugin.volume(ctx, "shared", ourVolume) },
+	"attach its own volume":         func(ctx context.Context, w *world) error { return w.plugin.attach(ctx, ourVM, ourVolume) },
+	"detach its own machine's disk": func(ctx context.Context, w *world) error { return w.plugin.detach(ctx, ourVM, "scsi0") },
+	"see what the storages are":     func(ctx context.Context, w *world) error { return w.plugin.storage(ctx, "shared") },
+	"delete its own volumes":        func(ctx context.Context, w *world) error { return throughOwner(ctx, w.cluster) },
+	"fill the storages": func(ctx context.Context, w *world) error {
+		return w.plugin.allocate(ctx, "shared", ourOwner, "vm-20099-x.raw")
+	},
+	"fill them in another's name": func(ctx context.Context, w *world) error {
+		return w.plugin.allocate(ctx, "shared", theirOwner, "vm-20199-mine.raw")
+	},
+	"see the names of all the nodes":  func(ctx context.Context, w *world) error { _, err := w.cluster.Nodes().List(ctx); return err },
+	"see the privileges of all roles": func(ctx context.Context, w *world) error { _, err := w.cluster.Accounts().Roles(ctx); return err },
+	"learn which VMIDs are taken": func(ctx context.Context, w *world) error {
+		return w.plugin.api.Get(ctx, "/cluster/nextid", new(any))
+	},
+}
+
 // TestWhatAStolenTokenCanDo holds the manual to the truth: these attempts go well.
 func TestWhatAStolenTokenCanDo(t *testing.T) {
-	const made = "shared:20199/vm-20199-mine.raw"
-	for name, try := range (attempts{
-		"read its own machine":          func(ctx context.Context, w *world) error { return w.plugin.status(ctx, ourVM) },
-		"list its own volume":           func(ctx context.Context, w *world) error { return w.plugin.volume(ctx, "shared", ourVolume) },
-		"attach its own volume":         func(ctx context.Context, w *world) error { return w.plugin.attach(ctx, ourVM, ourVolume) },
-		"detach its own machine's disk": func(ctx context.Context, w *world) error { return w.plugin.detach(ctx, ourVM, "scsi0") },
-		"see what the storages are":     func(ctx context.Context, w *world) error { return w.plugin.storage(ctx, "shared") },
-		"delete its own volumes":        func(ctx context.Context, w *world) error { return throughOwner(ctx, w.cluster) },
-		"fill the storages": func(ctx context.Context, w *world) error {
-			return w.plugin.allocate(ctx, "shared", ourOwner, "vm-20099-x.raw")
-		},
-		"fill them in another's name": func(ctx context.Context, w *world) error {
-			return w.plugin.allocate(ctx, "shared", theirOwner, "vm-20199-mine.raw")
-		},
-		"see the names of all the nodes":  func(ctx context.Context, w *world) error { _, err := w.cluster.Nodes().List(ctx); return err },
-		"see the privileges of all roles": func(ctx context.Context, w *world) error { _, err := w.cluster.Accounts().Roles(ctx); return err },
-		"learn which VMIDs are taken": func(ctx context.Context, w *world) error {
-			return w.plugin.api.Get(ctx, "/cluster/nextid", new(any))
-		},
-	}) {
+	const made = "shared:20199/vm-20199-mine.raw" // by one of them
+	for name, try := range stolenTokenCan {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, access.V9)
 			if err := try(t.Context(), w); err != nil {
