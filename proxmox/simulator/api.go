@@ -72,7 +72,10 @@ func (s *Server) answer(c *call, r *http.Request, format string) (wire.Response,
 	end, uri := s.routes.match(c.method, c.path)
 	refused := s.signIn(c, r, end)
 	s.mu.Unlock()
-	f := s.fault(c.subject(), c.method, c.path)
+	f := s.faults.Match(c.subject(), c.method, c.path, s.now())
+	if f != nil && f.Effect != "" {
+		refused = s.after(f.Effect, c, r, end)
+	}
 	if f != nil && (f.Reset || f.Status != 0) {
 		return wire.Response{Status: f.Status, Reason: f.Reason, Body: []byte(f.Body), Reset: f.Reset}, f.Delay
 	}

@@ -155,7 +155,7 @@ func TestScenarioFiles(t *testing.T) {
 	if err != nil || sc.Faults[0].Delay != 90*time.Second || sc.Faults[0].Times != 2 {
 		t.Fatalf("%+v, %v", sc, err)
 	}
-	data, err := sc.yaml()
+	data, err := sc.YAML()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestScenarioFiles(t *testing.T) {
 	if d := cmp.Diff(sc, again); d != "" {
 		t.Error(d)
 	}
-	for _, bad := range []string{"faults: [{pth: x}]", "faults: [{path: '('}]", "faults: [{delay: 5}]", "x: 1", "faults: [{times: many}]"} {
+	for _, bad := range []string{"faults: [{pth: x}]", "faults: [{path: '('}]", "faults: [{delay: 5}]", "x: 1", "faults: [{times: many}]", "faults: [{effect: node-off}]", "faults: [{effect: rain}]"} {
 		if _, err := ParseScenario([]byte(bad)); err == nil {
 			t.Errorf("%s: no error", bad)
 		}

@@ -114,9 +114,10 @@ func integer(text string) any {
 	return text
 }
 
-func (s *Server) now() time.Time { return s.clock.Now() }
+// now is the time by the cluster's clock, which may be off.
+func (s *Server) now() time.Time { return s.clock.Now().Add(time.Duration(s.jump.Load())) }
 
-func (s *Server) unix() int64 { return s.clock.Now().Unix() }
+func (s *Server) unix() int64 { return s.now().Unix() }
 
 func mustJSON(v any) []byte {
 	b, err := json.Marshal(v)

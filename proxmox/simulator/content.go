@@ -132,6 +132,10 @@ func (c *call) allocateContent() (any, error) {
 		_, file := splitVolume(id)
 		return nil, fail("disk image '%s' already exists", st.pathOf(file))
 	}
+	if st.full { // what there is room for is not looked at: images are made sparse
+		_, file := splitVolume(id)
+		return nil, fail("unable to create image: qemu-img: %s: Could not create '%s': No space left on device", st.pathOf(file), st.pathOf(file))
+	}
 	return c.s.allocate(st, c.node(), vmid, name, format, size).id, nil
 }
 

@@ -3,7 +3,6 @@ package simulator
 import (
 	"io"
 	"net/http"
-	"strings"
 
 	"sigs.k8s.io/yaml"
 
@@ -21,7 +20,7 @@ const (
 //
 //	GET inventory                      the present state as YAML
 //	GET, POST, DELETE faults           the faults that are in force; add those of a scenario; take all away
-//	POST nodes/NAME/on, nodes/NAME/off switch a node
+//	POST effects                       let something happen to the cluster now, an effect a line
 func (s *Server) serveControl(r *http.Request, path string) wire.Response {
 	if r.Header.Get(controlHeader) == "" {
 		return wire.Response{Status: 403, Reason: "the header " + controlHeader + " is missing"}
@@ -32,14 +31,13 @@ func (s *Server) serveControl(r *http.Request, path string) wire.Response {
 	case r.Method == http.MethodGet && path == "inventory":
 		answer = s.Save()
 	case r.Method == http.MethodGet && path == "faults":
-		answer = Scenario{Faults: s.activeFaults()}
+		answer = Scenario{Faults: s.faults.Active()}
 	case r.Method == http.MethodPost && path == "faults":
 		err = s.addScenario(r.Body)
 	case r.Method == http.MethodDelete && path == "faults":
 		s.ClearFaults()
-	case r.Method == http.MethodPost && strings.HasPrefix(path, "nodes/"):
-		name, state, _ := strings.Cut(strings.TrimPrefix(path, "nodes/"), "/")
-		err = s.SetNodeOnline(name, state == "on")
+	case r.Method == http.MethodPost && path == "effects":
+		err = s.applyAll(r.Body)
 	default:
 		return wire.Response{Status: 404, Reason: "Not Found"}
 	}
@@ -52,27 +50,6 @@ func (s *Server) serveControl(r *http.Request, path string) wire.Response {
 	}
 	return wire.Response{Status: 200, Reason: "OK", Body: data, Header: [][2]string{{"Content-Type", "application/yaml"}}}
 }
-
-// Scenario is a list of faults as a YAML file holds it.
-type Scenario struct {
-	Faults []Fault `json:"faults"`
-}
-
-// ParseScenario reads faults from YAML; unknown fields are errors. Times are RFC 3339, durations like 30s.
-func ParseScenario(data []byte) (*Scenario, error) {
-	sc := &Scenario{}
-	if err := yaml.UnmarshalStrict(data, sc); err != nil {
-		return nil, fail("parse scenario: %w", err)
-	}
-	for _, f := range sc.Faults {
-		if _, err := newRule(f); err != nil {
-			return nil, fail("parse scenario: %w", err)
-		}
-	}
-	return sc, nil
-}
-
-func (sc *Scenario) yaml() ([]byte, error) { return yaml.Marshal(sc) }
 
 func (s *Server) addScenario(body io.Reader) error {
 	data, err := io.ReadAll(io.LimitReader(body, 1<<20))
@@ -87,16 +64,4 @@ func (s *Server) addScenario(body io.Reader) error {
 		s.AddFault(f)
 	}
 	return nil
-}
-
-func (s *Server) activeFaults() []Fault {
-	s.faultMu.Lock()
-	defer s.faultMu.Unlock()
-	var list []Fault
-	for _, r := range s.faults {
-		if !r.ended {
-			list = append(list, r.Fault)
-		}
-	}
-	return list
 }

@@ -239,7 +239,7 @@ func (c *call) growCT(g *guest, name string) error {
 		return fail("unable to shrink disk size")
 	case size == v.size:
 		return nil
-	case c.s.used(g.node, v.storage)+size-v.size > c.s.storages[v.storage].size:
+	case !c.s.fits(c.s.storages[v.storage], g.node, size-v.size):
 		return fail("unable to resize: No space left on device")
 	}
 	stored, _, err := c.s.resized(g, name, v, size)

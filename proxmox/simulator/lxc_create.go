@@ -251,7 +251,7 @@ func (s *Server) makeMount(node string, vmid int, name, value string) (string, *
 		return "", nil, err
 	}
 	size, ok := schema.ParseSize(m[2] + "G")
-	if !ok || s.used(node, st.name)+size > st.size {
+	if !ok || !s.fits(st, node, size) {
 		return "", nil, fail("unable to create image: No space left on device")
 	}
 	disk, kind := s.freeName(st, node, vmid), "raw"

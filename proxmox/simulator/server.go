@@ -10,10 +10,12 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/utils/clock"
 
 	"kubehenge.dev/proxmox/access"
+	"kubehenge.dev/proxmox/simulator/fault"
 	"kubehenge.dev/proxmox/simulator/firewall"
 	"kubehenge.dev/proxmox/simulator/openid"
 	"kubehenge.dev/proxmox/simulator/permission"
@@ -69,8 +71,8 @@ type Server struct {
 	ha       haState
 	jobs     []*job
 
-	faultMu sync.Mutex
-	faults  []*rule
+	faults fault.Rules
+	jump   atomic.Int64 // nanoseconds by which the cluster's clock is off
 
 	callMu sync.Mutex
 	calls  []Call

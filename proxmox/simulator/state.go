@@ -31,6 +31,7 @@ type storage struct {
 	nodes      []string // empty: all
 	disabled   bool
 	size       int64 // bytes
+	full       bool  // nothing more fits, however much is free
 	options    map[string]string
 }
 
@@ -221,6 +222,11 @@ func (s *Server) used(node, name string) int64 {
 		}
 	}
 	return total
+}
+
+// fits tells whether so many bytes find room on a storage.
+func (s *Server) fits(st *storage, node string, bytes int64) bool {
+	return !st.full && s.used(node, st.name)+bytes <= st.size
 }
 
 func prefixLength(address string) string {

@@ -68,7 +68,7 @@ func (c *call) uploadContent() (any, error) {
 		if err := verifyChecksum(data, algorithm, want); err != nil {
 			return err
 		}
-		if c.s.used(t.node, st.name)+int64(len(data)) > st.size {
+		if !c.s.fits(st, t.node, int64(len(data))) {
 			return fail("import failed: cp: error writing '%s': No space left on device", st.pathOf(strings.TrimPrefix(id, st.name+":")))
 		}
 		c.s.putFile(st, t.node, id, content, data)

@@ -219,7 +219,7 @@ func (c *call) grow(g *guest, option, text string) error {
 	switch {
 	case size < v.size:
 		return fail("shrinking disks is not supported")
-	case c.s.used(g.node, name)+size-v.size > c.s.storages[name].size:
+	case size > v.size && !c.s.fits(c.s.storages[name], g.node, size-v.size):
 		return fail("unable to resize: No space left on device")
 	}
 	v.size = size

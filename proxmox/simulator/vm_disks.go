@@ -167,7 +167,7 @@ func (s *Server) makeDisk(node string, vmid int, d *drive) (*volume, error) {
 	if format == "" {
 		format = st.defaultFormat()
 	}
-	if s.used(node, st.name)+size > st.size {
+	if !s.fits(st, node, size) {
 		return nil, fail("unable to create image: No space left on device")
 	}
 	v := s.allocate(st, node, vmid, s.freeName(st, node, vmid), format, size)
