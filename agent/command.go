@@ -42,6 +42,9 @@ type Options struct {
 	// Corner says what clusters are told about Proxmox VE.
 	Corner CornerOptions
 
+	// ScaleProviders runs the providers of a distribution only while a cluster uses it.
+	ScaleProviders bool
+
 	// MetricsListen and HealthListen are addresses for Prometheus and for probes; empty or 0 listens nowhere.
 	MetricsListen, HealthListen string
 	// LeaderElect lets one of several agents work.
@@ -112,6 +115,7 @@ func (o *Options) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.VolumesEvery, "volumes-every", volumes.DefaultEvery, "time between two looks for released volumes in clusters")
 	f.StringVar(&o.ProxmoxCAFile, "proxmox-ca-file", "", "PEM certificates that vouch for Proxmox VE (default: the system's)")
 	o.Hooks.flags(f)
+	f.BoolVar(&o.ScaleProviders, "scale-providers", false, "run the bootstrap and control-plane providers of a distribution only while a cluster uses it")
 	o.Corner.flags(f)
 	f.StringVar(&o.MetricsListen, "metrics-listen", "127.0.0.1:8080", "address for Prometheus; 0 for none")
 	f.StringVar(&o.HealthListen, "health-listen", "127.0.0.1:8081", "address for /healthz and /readyz; 0 for none")

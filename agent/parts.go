@@ -49,6 +49,7 @@ var setup = []struct {
 	{"metrics", (*parts).addMetrics},
 	{"Proxmox VE", (*parts).addProxmox},
 	{"allocation", (*parts).addAllocation},
+	{"providers", (*parts).addProviders},
 	{"hooks", (*parts).addHooks},
 	{"volumes", (*parts).addVolumes},
 	{"corners", (*parts).addCorner},
@@ -66,7 +67,7 @@ func newParts(mgr ctrl.Manager, o Options) *parts {
 	p.board = status.NewBoard(p.wake)
 	p.reconciler = &sync.Reconciler{
 		Client: mgr.GetClient(), Direct: mgr.GetAPIReader(), Store: p.store, Board: p.board,
-		Events: mgr.GetEventRecorder("kubehenge"), Clock: p.clock,
+		Events: recorder{mgr.GetEventRecorder("kubehenge")}, Clock: p.clock,
 	}
 	return p
 }

@@ -64,7 +64,7 @@ func (p *parts) addHooks(context.Context) error {
 		Client: p.manager.GetClient(), Direct: p.manager.GetAPIReader(), Where: o.URL + o.Service,
 		CAFile: filepath.Join(o.CertDir, "ca.crt"), Clock: p.clock, Found: p.wakeAll,
 	}
-	p.reconciler.Providers = known{p.registration}
+	p.require(known{p.registration})
 	return p.manager.Add(p.registration)
 }
 

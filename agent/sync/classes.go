@@ -98,7 +98,20 @@ func (r *Reconciler) collectClasses(ctx context.Context, s *scope) error {
 	if s.claim == nil || s.desired == nil {
 		return nil
 	}
-	name := s.claim.Spec.Class
+	return r.collectClass(ctx, s.claim.Spec.Class, s)
+}
+
+// CollectClass removes the objects of a class that no cluster uses and Git asks for no cluster of. One that is not
+// there, or in use, is left as it is.
+func (r *Reconciler) CollectClass(ctx context.Context, name string) error {
+	if r.Store.Get() == nil {
+		return nil
+	}
+	return r.collectClass(ctx, name, &scope{})
+}
+
+// collectClass leaves the claim that s is about out of the claims that ask for the class.
+func (r *Reconciler) collectClass(ctx context.Context, name string, s *scope) error {
 	r.classes.mu.Lock()
 	defer r.classes.mu.Unlock()
 	used, err := r.classUsed(ctx, name, s)
