@@ -60,6 +60,7 @@ type Options struct {
 type Keeper struct {
 	opts    Options
 	limiter *Limiter
+	basic   verified
 
 	mu       sync.Mutex
 	sessions map[key]*Session
@@ -129,6 +130,8 @@ func (c Credentials) answer(_ context.Context, wanted proxmox.Challenge) (string
 func judge(a *Attempt, err error) error {
 	factor := (*FactorError)(nil)
 	switch {
+	case errors.Is(err, ErrWrong):
+		return ErrWrong
 	case errors.As(err, &factor):
 		a.Undecided() // the password was right
 		return factor

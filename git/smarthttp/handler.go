@@ -2,6 +2,7 @@ package smarthttp
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -23,6 +24,8 @@ type Options struct {
 	Prefix string
 	// Authenticate says whether a user may get in, and under which name updates are told. Nil lets everyone in.
 	Authenticate func(user, password string) (identity string, ok bool)
+	// BeforePush judges a push before git takes it; false refuses it, and what it told is why. Nil takes every push. The context is the request's.
+	BeforePush func(ctx context.Context, in Incoming) bool
 	// AfterPush is called after a push that moved at least one reference, before the answer to the pusher ends. It must return soon.
 	AfterPush func(Push)
 	// MaxBody is the largest request, in bytes. Default 256 MiB.
@@ -37,6 +40,7 @@ type Options struct {
 type Handler struct {
 	opts    Options
 	backend string // the path of git-http-backend
+	hooks   string // the folder of the hook that asks BeforePush
 }
 
 // New finds git's http-backend and makes a handler.
@@ -53,7 +57,13 @@ func New(o Options) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Handler{opts: o, backend: backend}, nil
+	h := &Handler{opts: o, backend: backend}
+	if o.BeforePush != nil {
+		if h.hooks, err = installHook(dir); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
 }
 
 // findBackend asks git where its programs are.
@@ -90,15 +100,38 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	defer body.discard()
 	if service != "git-receive-pack" || req.Method != http.MethodPost {
-		h.run(w, req, identity)
+		h.run(w, req, identity, nil)
 		return
 	}
-	wanted := body.commands()
-	h.run(w, req, identity)
-	h.tell(dir, identity, wanted)
+	h.push(w, req, push{dir: dir, identity: identity, wanted: body.commands()})
+}
+
+// push is one push while it is taken.
+type push struct {
+	dir, identity string
+	wanted        []Update
+}
+
+func (h *Handler) push(w http.ResponseWriter, req *http.Request, p push) {
+	var env []string
+	if h.opts.BeforePush != nil {
+		g, err := h.openGate(req.Context(), Incoming{Repository: filepath.Base(p.dir), Dir: p.dir, Identity: p.identity})
+		if err != nil {
+			h.opts.Log.Error("push not judged", "reason", err)
+			http.Error(w, "the push cannot be checked now", http.StatusServiceUnavailable)
+			return
+		}
+		defer g.close()
+		env = g.env(h.hooks)
+	}
+	h.run(w, req, p.identity, env)
+	h.tell(p.dir, p.identity, p.wanted)
 }
 
 func (h *Handler) authenticate(req *http.Request) (identity string, ok bool) {
+	if known, ok := req.Context().Value(identityKey{}).(string); ok {
+		return known, true
+	}
 	if h.opts.Authenticate == nil {
 		return "anonymous", true
 	}
@@ -144,19 +177,19 @@ func (h *Handler) setDeadlines(w http.ResponseWriter) {
 }
 
 // run starts git with an environment of its own: no configuration of the machine or its user, and none of ours.
-func (h *Handler) run(w http.ResponseWriter, req *http.Request, identity string) {
+func (h *Handler) run(w http.ResponseWriter, req *http.Request, identity string, env []string) {
 	(&cgi.Handler{
 		Path: h.backend,
 		Root: h.opts.Prefix,
 		Dir:  h.opts.Dir,
-		Env: []string{
+		Env: append([]string{
 			"GIT_PROJECT_ROOT=" + h.opts.Dir,
 			"GIT_HTTP_EXPORT_ALL=1",
 			"GIT_CONFIG_NOSYSTEM=1",
 			"GIT_CONFIG_GLOBAL=" + os.DevNull,
 			"HOME=" + os.DevNull,
 			"REMOTE_USER=" + identity,
-		},
+		}, env...),
 		Stderr: stderr{h.opts.Log},
 	}).ServeHTTP(w, withoutCredentials(req))
 }
