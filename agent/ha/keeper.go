@@ -162,6 +162,9 @@ func (k *Keeper) common(ctx context.Context, fleet *v1alpha1.Fleet, all map[type
 	}
 	for _, n := range nodes {
 		l.nodes = append(l.nodes, n.Name)
+		if n.Online {
+			l.online = append(l.online, n.Name)
+		}
 	}
 	return l, nil
 }

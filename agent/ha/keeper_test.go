@@ -80,6 +80,24 @@ func TestAMachineWhoseVMMovedIsHeldUntilTheProviderHasSeenIt(t *testing.T) {
 	}
 }
 
+func TestTheVMOfANodeThatFailsIsStartedBesideAnotherAndMovedApartLater(t *testing.T) {
+	w := newWorld(t, v9)
+	w.settle()
+	w.pveOff("pve3")
+	w.settle()
+	w.provider()
+	w.settle()
+	w.wantState("vm:20001 started", "vm:20002 started", "vm:20003 started", "kubehenge-apart-team-a_shop vm:20001,vm:20002")
+	if vm := w.pve.Snapshot().VM(20003); vm.Node == "pve3" || vm.Status != "running" {
+		t.Errorf("VM 20003 is %s on %s", vm.Status, vm.Node)
+	}
+	if err := w.pve.SetNodeOnline("pve3", true); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	w.wantState(whole...)
+}
+
 // pveOff switches a node off while the machine that is being deleted is still in HA.
 func (w *world) pveOff(node string) {
 	w.t.Helper()

@@ -17,8 +17,8 @@ type look struct {
 	on bool
 	// allowed are the Proxmox VE nodes that the cluster may use, as claim or Fleet name them; none means any.
 	allowed []string
-	// nodes are Proxmox VE's nodes.
-	nodes []string
+	// nodes are Proxmox VE's nodes, online those of them that are on.
+	nodes, online []string
 	// guests is Proxmox VE's list by VMID.
 	guests map[int]proxmox.Machine
 	// shared tells by name which storages all nodes see.

@@ -14,7 +14,7 @@ import (
 
 // sight is a look at shop with n joined control-plane machines on nodes pve1, pve2, ... whose VMs run, none in HA.
 func sight(n int) *look {
-	l := &look{Cluster: &machines.Cluster{Key: shop, Object: &clusterv1.Cluster{}}, on: true, nodes: []string{"pve1", "pve2", "pve3"}, guests: map[int]proxmox.Machine{},
+	l := &look{Cluster: &machines.Cluster{Key: shop, Object: &clusterv1.Cluster{}}, on: true, nodes: []string{"pve1", "pve2", "pve3"}, online: []string{"pve1", "pve2", "pve3"}, guests: map[int]proxmox.Machine{},
 		manager: manager{known: true, nodes: []string{"pve1", "pve2", "pve3"}, resources: map[string]proxmox.HAResource{}}, outFor: func(*machines.Machine) time.Duration { return 0 }}
 	for i := 1; i <= n; i++ {
 		node := fmt.Sprintf("pve%d", i)
@@ -72,6 +72,8 @@ func TestAPlanIs(t *testing.T) {
 			"hold cp-1; hold cp-2; hold cp-3; in vm:1; in vm:2; in vm:3"},
 		"the eldest apart where nodes are few": {4, func(*look) {},
 			"hold cp-1; hold cp-2; hold cp-3; hold cp-4; in vm:1; in vm:2; in vm:3; in vm:4; resource-affinity vm:1,vm:2,vm:3"},
+		"a VM whose node is off may be started beside another": {3, func(l *look) { l.allIn(); l.online = []string{"pve2", "pve3"} },
+			"resource-affinity vm:2,vm:3"},
 		"apart by the nodes that the cluster may use": {3, func(l *look) { l.allowed = []string{"pve3", "pve1", "typo"} },
 			"hold cp-1; hold cp-2; hold cp-3; in vm:1; in vm:2; in vm:3; node-affinity vm:1,vm:2,vm:3 pve1,pve3; resource-affinity vm:1,vm:2"},
 		"one node has no room for apart": {2, func(l *look) { l.allowed = []string{"pve3"} },
@@ -112,6 +114,14 @@ func TestAPlanIs(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
+	}
+}
+
+// allIn has all machines in HA already.
+func (l *look) allIn() {
+	for _, m := range l.Machines {
+		l.put(m.VM.ID, ours)
+		m.Hooked, m.Hook = true, inHA
 	}
 }
 

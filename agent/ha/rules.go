@@ -48,15 +48,26 @@ func (l *look) someNodes() []string {
 	return some
 }
 
-// apart are the VMs that are kept apart: as many as the manager knows nodes for them, since it refuses, and ignores, a
-// rule with more. The eldest are chosen, so that a rolling replacement changes the rule once a machine. Before the
-// manager has run for the first time it knows no node, and there is no rule yet.
+// apart are the VMs that are kept apart: as many as there are nodes for them that are on and that the manager knows.
+// It refuses, and ignores, a rule with more VMs than it knows nodes; and where all nodes are taken, it would leave the
+// VM of a node that failed off until the node is back, rather than start it beside another. So that VM is left out
+// meanwhile, and is moved apart again afterwards. Beyond that the eldest are chosen, so that a rolling replacement
+// changes the rule once a machine. Before the manager has run for the first time it knows no node, and there is no rule.
 func (l *look) apart(members []*machines.Machine, some []string) []string {
-	nodes := len(l.manager.nodes)
+	nodes := sortedBoth(l.manager.nodes, l.online)
 	if len(some) > 0 {
-		nodes = len(sortedBoth(l.manager.nodes, some))
+		nodes = sortedBoth(nodes, some)
 	}
-	return ids(members[:min(nodes, len(members))])
+	var up, down []*machines.Machine
+	for _, m := range members {
+		if slices.Contains(l.online, l.guests[m.VM.ID].Node) {
+			up = append(up, m)
+		} else {
+			down = append(down, m)
+		}
+	}
+	chosen := append(up, down...)
+	return ids(chosen[:min(len(nodes), len(chosen))])
 }
 
 func ids(members []*machines.Machine) []string {
