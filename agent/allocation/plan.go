@@ -57,7 +57,7 @@ func plan(l *ledger, r Request, inUse bool) (decision, error) {
 		return decision{}, err
 	}
 	switch {
-	case held && r.Nodes > size(own.vmIDs):
+	case held && r.Nodes+ownerVM > size(own.vmIDs):
 		return decision{}, tooLarge(r, own)
 	case held && own.nodes.count() >= r.Nodes:
 		return decision{action: keep, block: own}, nil
@@ -176,8 +176,8 @@ func extend(l *ledger, r Request, network v1alpha1.Network, own block, held bool
 // tooLarge: the block of VMIDs is part of the machines' templates, and changing it would replace every machine.
 func tooLarge(r Request, own block) *Error {
 	return &Error{Kind: Full, Pool: r.pool(), Message: fmt.Sprintf(
-		"%s needs %d VMIDs for its nodes and updates, and its block %s stays as it was made: ask for fewer nodes, or for another cluster",
-		r.Name, r.Nodes, showIDs(own.vmIDs))}
+		"%s needs %d VMIDs for its nodes, updates and volumes, and its block %s stays as it was made: ask for fewer nodes, or for another cluster",
+		r.Name, r.Nodes+ownerVM, showIDs(own.vmIDs))}
 }
 
 func more(held bool) string {

@@ -90,7 +90,7 @@ func TestPlan(t *testing.T) {
 		"no room for VMIDs": {[]string{"kubehenge/a.a| @six fd00::1000 0", "kubehenge/a.b| @six fd00::1001 1", "kubehenge/a.c| @six fd00::1002 2", "kubehenge/a.d| @six fd00::1003 3"}, shop(),
 			"the VMIDs 20000-20399 have no free block of 100, and shop needs one: raise proxmox.vmIDs.end in clusters/fleet.yaml"},
 		"more nodes than the block has": {[]string{own + "| @six fd00::1000-fd00::1050 0"}, shop(exists, on("six"), nodes(101)),
-			"shop needs 101 VMIDs for its nodes and updates, and its block 20000-20099 stays as it was made: ask for fewer nodes, or for another cluster"},
+			"shop needs 102 VMIDs for its nodes, updates and volumes, and its block 20000-20099 stays as it was made: ask for fewer nodes, or for another cluster"},
 		"a network that is not in the Fleet": {nil, shop(on("wan")), "clusters/fleet.yaml has no network wan"},
 		"the network of a cluster stays": {[]string{own + "| @six fd00::1000-fd00::1005 0"}, shop(exists),
 			"pool kubehenge/team-a.shop holds addresses of network six, and the claim asks for lan: a cluster's network stays"},
@@ -143,7 +143,7 @@ func TestTheWorkloadPoolMustBeSeen(t *testing.T) {
 }
 
 func TestBlocksOfVMIDs(t *testing.T) {
-	for nodes, want := range map[int]int32{0: 100, 1: 100, 100: 100, 101: 200, 507: 600} {
+	for nodes, want := range map[int]int32{0: 100, 1: 100, 99: 100, 100: 200, 101: 200, 507: 600} {
 		if got := blocksFor(nodes); got != want {
 			t.Errorf("%d nodes: got %d, want %d", nodes, got, want)
 		}

@@ -9,9 +9,12 @@ import (
 // blockSize is how many VMIDs a cluster gets, and what a cluster of more nodes gets more of.
 const blockSize = 100
 
-// blocksFor is the size of the block for so many nodes: whole hundreds, at least one.
+// ownerVM is the VM that owns a cluster's volumes; it has the last VMID of the block.
+const ownerVM = 1
+
+// blocksFor is the size of the block for so many nodes and the owner of their volumes: whole hundreds.
 func blocksFor(nodes int) int32 {
-	return int32((max(nodes, 1) + blockSize - 1) / blockSize * blockSize)
+	return int32((nodes + ownerVM + blockSize - 1) / blockSize * blockSize)
 }
 
 func overlap(a, b v1alpha1.IDRange) bool { return a.Start <= b.End && b.Start <= a.End }

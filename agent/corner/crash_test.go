@@ -139,8 +139,8 @@ func TestAnyCallMayFail(t *testing.T) {
 		}
 		for kind, f := range faults {
 			for i, c := range calls {
-				if f.TaskExit != "" && !strings.Contains(c.Path, "/qemu") || c.Method == "GET" && kind == "no answer" {
-					continue // no task; or read again by the client itself
+				if f.TaskExit != "" && !strings.Contains(c.Path, "/qemu") || c.Method == "GET" && kind != "500" {
+					continue // no task; and one failure to read is as good as another
 				}
 				t.Run(fmt.Sprintf("%s, %s to call %d, %s %s", name, kind, i, c.Method, c.Path), func(t *testing.T) {
 					t.Parallel()

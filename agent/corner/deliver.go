@@ -113,7 +113,6 @@ func tokenMissing(w *work) string { return w.tokens().decide().why }
 // makeToken leaves the new secret in memory, for the step that stores it. A crash in between leaves a token that
 // nobody knows, which the next run drops.
 func (w *work) makeToken(ctx context.Context) error {
-	w.wrote = true
 	todo := w.tokens().decide()
 	if !todo.rotation {
 		w.did = append(w.did, todo.why)
@@ -125,7 +124,7 @@ func (w *work) makeToken(ctx context.Context) error {
 	}
 	m := newMark(todo.make, w.Clock.Now())
 	secret, err := w.Proxmox.Accounts.CreateToken(ctx, w.at.user, proxmox.Token{Name: m.name, Comment: m.comment(), Separated: true})
-	if proxmox.Is(err, proxmox.Exists) {
+	if w.write(err); proxmox.Is(err, proxmox.Exists) {
 		return waiting("CornerToken", err, "token %s was made a moment ago: looking at it again", m.name)
 	}
 	if err != nil {
@@ -137,8 +136,7 @@ func (w *work) makeToken(ctx context.Context) error {
 }
 
 func (w *work) dropToken(ctx context.Context, name string) error {
-	w.wrote = true
-	if err := w.Proxmox.Accounts.DeleteToken(ctx, w.at.user, name); err != nil && !proxmox.Is(err, proxmox.NotFound) {
+	if err := w.write(w.Proxmox.Accounts.DeleteToken(ctx, w.at.user, name)); err != nil && !proxmox.Is(err, proxmox.NotFound) {
 		return err
 	}
 	w.dropped = append(w.dropped, proxmox.TokenID(w.at.user, name))

@@ -260,10 +260,18 @@ func (w *work) run(ctx context.Context, steps []step) error {
 	return nil
 }
 
+// write notes that a write may have had an effect, and passes on its error: what Proxmox VE refused has none, so that
+// one who is refused again and again has no lists read anew.
+func (w *work) write(err error) error {
+	if !proxmox.Is(err, proxmox.Forbidden, proxmox.Invalid, proxmox.InUse, proxmox.Locked, proxmox.NodeOffline, proxmox.Unauthorized, proxmox.Unsupported) {
+		w.wrote = true
+	}
+	return err
+}
+
 // wait waits for a task, but not for ever: a worker that waits serves no other claim.
 func (w *work) wait(ctx context.Context, task proxmox.UPID, err error) error {
-	w.wrote = true
-	if err != nil {
+	if w.write(err) != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, taskPatience)

@@ -96,8 +96,7 @@ func (w *work) makePool(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.wrote = true
-	err = w.Proxmox.Pools.Create(ctx, w.at.pool, comment)
+	err = w.write(w.Proxmox.Pools.Create(ctx, w.at.pool, comment))
 	if proxmox.Is(err, proxmox.Exists) {
 		return waiting("CornerPool", err, "pool %s was made a moment ago: looking at it again", w.at.pool)
 	}
@@ -128,8 +127,7 @@ func membersMissing(w *work) string {
 }
 
 func (w *work) takeMembers(ctx context.Context) error {
-	w.wrote = true
-	return w.Proxmox.Members.Move(ctx, w.at.pool, w.astray()...)
+	return w.write(w.Proxmox.Members.Move(ctx, w.at.pool, w.astray()...))
 }
 
 func userMissing(w *work) string {
@@ -151,12 +149,11 @@ func userMissing(w *work) string {
 
 // makeUser makes the user without a password, so that nothing but its tokens can sign in.
 func (w *work) makeUser(ctx context.Context) error {
-	w.wrote = true
 	want := proxmox.User{ID: w.at.user, Enabled: true, Comment: w.userComment(), Groups: []string{v1alpha1.ClustersGroup}}
 	if _, there := w.view.users[w.at.user]; there {
-		return w.Proxmox.Accounts.SetUser(ctx, want)
+		return w.write(w.Proxmox.Accounts.SetUser(ctx, want))
 	}
-	err := w.Proxmox.Accounts.CreateUser(ctx, want)
+	err := w.write(w.Proxmox.Accounts.CreateUser(ctx, want))
 	if !proxmox.Is(err, proxmox.Exists) {
 		return err
 	}

@@ -34,14 +34,13 @@ func ownerMissing(w *work) string {
 func (w *work) makeOwner(ctx context.Context) error {
 	tags := strings.Join(w.at.ownerTags(), ";")
 	if m, there := w.view.machines[w.at.owner()]; there {
-		w.wrote = true
 		if m.Status == "running" {
 			task, err := w.Proxmox.Changes.Stop(ctx, w.at.owner())
 			if err := w.wait(ctx, task, err); err != nil {
 				return err
 			}
 		}
-		return w.Proxmox.Changes.Configure(ctx, w.at.owner(), proxmox.MachineConfig{"tags": tags})
+		return w.write(w.Proxmox.Changes.Configure(ctx, w.at.owner(), proxmox.MachineConfig{"tags": tags}))
 	}
 	if len(w.view.online) == 0 {
 		return waiting("CornerNodeOffline", nil, "waiting for a node of Proxmox VE to be online")

@@ -179,8 +179,7 @@ func grantsLeft(w *work) string {
 // take away, since it does not hold the role's privileges itself, is told and left.
 func (w *work) removeGrants(ctx context.Context) error {
 	for _, g := range w.grantsToRemove() {
-		w.wrote = true
-		err := w.Proxmox.Accounts.RemoveGrant(ctx, g)
+		err := w.write(w.Proxmox.Accounts.RemoveGrant(ctx, g))
 		switch {
 		case proxmox.Is(err, proxmox.Forbidden, proxmox.Invalid):
 			w.tell(ctx, corev1.EventTypeWarning, "CornerGrantLeft", fmt.Sprintf("%s is left in Proxmox VE, since the agent may not take it away: remove it there", g))
@@ -200,8 +199,7 @@ func userLeft(w *work) string {
 }
 
 func (w *work) removeUser(ctx context.Context) error {
-	w.wrote = true
-	if err := w.Proxmox.Accounts.DeleteUser(ctx, w.at.user); err != nil && !proxmox.Is(err, proxmox.NotFound) {
+	if err := w.write(w.Proxmox.Accounts.DeleteUser(ctx, w.at.user)); err != nil && !proxmox.Is(err, proxmox.NotFound) {
 		return err
 	}
 	return nil

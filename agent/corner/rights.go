@@ -55,9 +55,8 @@ func (w *work) rightsMissing(kind proxmox.GranteeKind, to string) string {
 // setRights adds before it takes away. What may not be taken away, since the agent does not hold it itself, is named:
 // only an administrator can.
 func (w *work) setRights(ctx context.Context, kind proxmox.GranteeKind, to string) error {
-	w.wrote = true
 	for _, g := range w.lacks(kind, to) {
-		err := w.Proxmox.Accounts.AddGrant(ctx, g)
+		err := w.write(w.Proxmox.Accounts.AddGrant(ctx, g))
 		if proxmox.Is(err, proxmox.Invalid, proxmox.Forbidden) {
 			return terminal("CornerForbidden", err, "Proxmox VE does not let the agent's token give %s: it must hold all of that role itself on %s; run kubehenge proxmox prepare", g, g.Path)
 		}
@@ -69,7 +68,7 @@ func (w *work) setRights(ctx context.Context, kind proxmox.GranteeKind, to strin
 		}
 	}
 	for _, g := range w.surplus(kind, to) {
-		err := w.Proxmox.Accounts.RemoveGrant(ctx, g)
+		err := w.write(w.Proxmox.Accounts.RemoveGrant(ctx, g))
 		if proxmox.Is(err, proxmox.Invalid, proxmox.Forbidden) {
 			return terminal("CornerSurplus", err, "%s was added in Proxmox VE, which the agent may not take away: remove it there", g)
 		}
