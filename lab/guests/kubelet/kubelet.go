@@ -39,7 +39,6 @@ type Kubelet struct {
 	client  kubernetes.Interface
 
 	registered chan struct{} // closed when the node is there
-	once       sync.Once
 
 	mu    sync.Mutex
 	nodes nodeFacts
@@ -71,31 +70,40 @@ const (
 	patience = 5 * time.Second
 )
 
-// Run works until ctx ends. An API server that does not answer is waited for.
+// Run works until ctx ends; it may be called once. An API server that does not answer is waited for.
 func (k *Kubelet) Run(ctx context.Context) error {
-	if err := k.serve(ctx); err != nil {
+	stop, err := k.serve(ctx)
+	if err != nil {
 		return err
 	}
+	defer stop()
+	if !k.keepRegistering(ctx) {
+		return nil
+	}
+	close(k.registered)
+	var work sync.WaitGroup
+	work.Go(func() { k.renewLease(ctx) })
+	work.Go(func() { k.followPods(ctx) })
+	work.Wait()
+	return nil
+}
+
+// keepRegistering says whether the node has been registered before ctx ended.
+func (k *Kubelet) keepRegistering(ctx context.Context) bool {
 	said := ""
 	for {
 		err := k.register(ctx)
 		if err == nil {
-			break
+			return true
 		}
 		if text := err.Error(); text != said && ctx.Err() == nil {
 			k.options.Log.Info("node is not registered yet", "node", k.options.Node.Name, "error", text)
 			said = text
 		}
 		if !sleep(ctx, retry) {
-			return nil
+			return false
 		}
 	}
-	k.once.Do(func() { close(k.registered) })
-	var work sync.WaitGroup
-	work.Go(func() { k.renewLease(ctx) })
-	work.Go(func() { k.followPods(ctx) })
-	work.Wait()
-	return nil
 }
 
 // sleep says whether time has passed, and not ctx ended.

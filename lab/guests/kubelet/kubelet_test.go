@@ -112,6 +112,12 @@ func TestANodeIsRegisteredAndGivesSignsOfLife(t *testing.T) {
 	})
 }
 
+func TestAMachineThatIsSwitchedOnAgainAtOnceHasItsAddress(t *testing.T) {
+	for range 20 {
+		t.Run("", func(t *testing.T) { start(t, "127.78.50.8", fake.NewClientset(), nil) })
+	}
+}
+
 func TestANodeThatIsThereComesBack(t *testing.T) {
 	ctx := context.Background()
 	old := cluster.Node{Name: "shop-a", Address: "127.78.50.9"}.Object(time.Now().Add(-time.Hour))

@@ -23,11 +23,11 @@ import (
 // admins are the groups whose members may use a kubelet. Upstream: kubeadm binds its own to cluster-admin.
 var admins = []string{"system:masters", "kubeadm:cluster-admins"}
 
-// serve listens on the machine's address until ctx ends.
-func (k *Kubelet) serve(ctx context.Context) error {
+// serve listens on the machine's address until stop is called, after which the address is free.
+func (k *Kubelet) serve(ctx context.Context) (stop func(), err error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(k.options.Node.Address, strconv.Itoa(Port)))
 	if err != nil {
-		return fmt.Errorf("serve the kubelet of node %s: %w", k.options.Node.Name, err)
+		return nil, fmt.Errorf("serve the kubelet of node %s: %w", k.options.Node.Name, err)
 	}
 	server := &http.Server{
 		Handler: k.handler(ctx),
@@ -39,8 +39,10 @@ func (k *Kubelet) serve(ctx context.Context) error {
 		ErrorLog:          log.New(io.Discard, "", 0),
 	}
 	go server.ServeTLS(listener, "", "") //nolint:errcheck // ends with ErrServerClosed
-	context.AfterFunc(ctx, func() { server.Close() })
-	return nil
+	return func() {
+		listener.Close() //nolint:errcheck // the server may not have taken it over yet
+		server.Close()   //nolint:errcheck // it has ended
+	}, nil
 }
 
 // handler serves the kubelet's paths. Upstream: kubernetes, pkg/kubelet/server/server.go
