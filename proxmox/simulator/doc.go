@@ -9,4 +9,22 @@
 //	pve := simulator.Start(t)
 //
 // What happens inside a virtual machine is decided by a [Guests]; without one no guest agent ever answers.
+//
+// # Where is what
+//
+// The routes of a part of the API stand at the top of its file, each with who may call it, what it takes and what it does.
+//
+//	api_      how a call is answered: sign-in, routes, parameters, privileges, locks, errors
+//	access_   users, tokens, groups, roles, ACLs, realms, second factors, OpenID
+//	cluster_, nodes, pools, backup, history, firewall, console
+//	ha_       resources, rules and groups, and the manager's cycle
+//	lxc_      containers
+//	storage_  storages, volumes, uploads, downloads, templates
+//	task_     what goes on after a call was answered
+//	vm_       virtual machines
+//	inventory what there is at the beginning, and how it is saved
+//	control_  faults and effects, from Go and over HTTP; command.go from a command line
+//
+// What decides without the API has packages of its own below this one: permission (rights), schema (parameters), tfa and
+// openid (sign-in), ha (placement), firewall and rrd, fault (what goes wrong), wire (HTTP).
 package simulator

@@ -61,6 +61,7 @@ func (c *call) download(t *task, st *storage, id string) error {
 		t.say("OK, got correct file already, no need to download")
 		return nil
 	}
+	t.say("downloading %s to %s", c.text("url"), st.pathOf(c.text("content")+"/"+normalName(c.text("filename"))))
 	var resp *http.Response
 	var data []byte
 	var err error
