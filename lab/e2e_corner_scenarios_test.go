@@ -239,53 +239,63 @@ func (w *world) runs(t *testing.T, namespace, name, version string, limit time.D
 	})
 }
 
-// nodeFails takes the node of one of alpha's control-plane VMs away until HA has moved the VM, and brings it back.
+// nodeFails takes the node of one of alpha's control-plane VMs away until HA has moved the VM, and brings it back
+// within the five minutes after which Cluster API replaces a node that is silent.
 func nodeFails(t *testing.T, w *world) {
 	before := w.machineNames(t, "team-a", "alpha")
 	victim := w.vms("team-a.alpha")[0]
 	if err := w.lab.Proxmox.SetNodeOnline(victim.Node, false); err != nil {
 		t.Fatal(err)
 	}
-	until(t, 3*time.Minute, fmt.Sprintf("node %s takes no machine", victim.Node), func() string {
-		nodes := w.allowedNodes(t, "team-a", "alpha")
-		if slices.Contains(nodes, victim.Node) {
-			return strings.Join(nodes, ",")
-		}
-		return ""
-	})
-	until(t, 3*time.Minute, "HA has moved the control-plane VMs", func() string {
-		for _, vm := range w.vms("team-a.alpha") {
-			if strings.Contains(vm.Name, "-cp-") && vm.Node == victim.Node {
-				return vm.Name + " is still on " + vm.Node
-			}
-		}
-		return ""
-	})
 	w.clone.replace(t, "clusters/team-b/beta/claim.yaml", "workers: {replicas: 2", "workers: {replicas: 3")
 	w.applied(t, w.clone.push(t, "beta: three workers, while a node is away"))
-	until(t, change, "a new machine comes up on another node", func() string {
-		if n := len(w.vms("team-b.beta")); n != 4 {
-			return fmt.Sprintf("%d VMs", n)
-		}
-		return ""
-	})
+	for _, wait := range []struct {
+		what    string
+		missing func() string
+	}{
+		{fmt.Sprintf("node %s takes no machine", victim.Node), func() string { return w.unlessAllowed(t, victim.Node, false) }},
+		{"HA has moved the control-plane VMs", func() string { return w.controlPlaneOn("team-a.alpha", victim.Node) }},
+		{"a machine is made on another node", func() string {
+			if n := len(w.vms("team-b.beta")); n != 4 {
+				return fmt.Sprintf("%d VMs", n)
+			}
+			return ""
+		}},
+	} {
+		until(t, 4*time.Minute, wait.what, wait.missing)
+	}
 	if err := w.lab.Proxmox.SetNodeOnline(victim.Node, true); err != nil {
 		t.Fatal(err)
 	}
 	w.running(t, "team-a", "alpha", 4, 2*change)
 	w.running(t, "team-b", "beta", 4, 2*change)
-	until(t, 3*time.Minute, "all nodes take machines again", func() string {
-		if nodes := w.allowedNodes(t, "team-a", "alpha"); len(nodes) != 3 {
-			return strings.Join(nodes, ",")
-		}
-		return ""
-	})
+	until(t, 3*time.Minute, "all nodes take machines again", func() string { return w.unlessAllowed(t, victim.Node, true) })
 	after := w.machineNames(t, "team-a", "alpha")
 	for name := range before {
 		if !after[name] {
 			t.Errorf("machine %s was replaced because a node went and came", name)
 		}
 	}
+}
+
+// unlessAllowed returns "" when the node is, or is not, among those of alpha.
+func (w *world) unlessAllowed(t *testing.T, node string, allowed bool) string {
+	t.Helper()
+	nodes := w.allowedNodes(t, "team-a", "alpha")
+	if slices.Contains(nodes, node) == allowed {
+		return ""
+	}
+	return "alpha's machines may be on " + strings.Join(nodes, ",")
+}
+
+// controlPlaneOn returns "" when none of the cluster's control-plane VMs is on the node.
+func (w *world) controlPlaneOn(tag, node string) string {
+	for _, vm := range w.vms(tag) {
+		if strings.Contains(vm.Name, "-cp-") && vm.Node == node {
+			return vm.Name + " is still on " + vm.Node
+		}
+	}
+	return ""
 }
 
 func movedMachinesAreDeleted(t *testing.T, w *world) {
