@@ -28,8 +28,8 @@ It takes about half an hour on two processors that have nothing else to do, six 
 on a busy machine the figures say little.`,
 		Example: `  kubehenge lab bench
   kubehenge lab bench -o json > figures.json
-  kubehenge lab bench --without-clusters   # six minutes
-  kubehenge lab bench --without-lab        # rendering alone, under a minute`,
+  kubehenge lab bench --parts render            # under a minute
+  kubehenge lab bench --parts clusters --clusters 50`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			write, known := writers[output]
@@ -60,9 +60,8 @@ func (o *Options) addFlags(cmd *cobra.Command, output *string) {
 	f.IntVar(&o.Overlays, "overlays", defaults.Overlays, "overlays of the larger fleet that is rendered")
 	f.IntVar(&o.Commits, "commits", defaults.Commits, "commits that are followed")
 	f.IntVar(&o.Clusters, "clusters", defaults.Clusters, "small clusters that Cluster API really builds, 11 to 230")
-	f.BoolVar(&o.WithoutClusters, "without-clusters", false, "build no clusters")
 	f.DurationVar(&o.Idle, "idle", defaults.Idle, "how long the agent is watched while nothing happens")
-	f.BoolVar(&o.WithoutLab, "without-lab", false, "measure rendering alone")
+	f.StringSliceVar(&o.Parts, "parts", Parts(), "what to measure")
 	f.IntVar(&o.Index, "index", DefaultIndex, "which lab: its addresses are 127.<index>.0.0/16")
 	f.StringVar(&o.DataDir, "data", "", "the lab's folder, emptied at each start (default ~/.local/state/kubehenge/lab-<index>)")
 }

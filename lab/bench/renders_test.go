@@ -8,7 +8,7 @@ import (
 
 func TestASmallFleetIsMeasured(t *testing.T) {
 	var progress bytes.Buffer
-	got, err := Run(t.Context(), Options{Claims: 20, Overlays: 30, Sample: 5, Changes: 3, WithoutLab: true, Out: &progress})
+	got, err := Run(t.Context(), Options{Claims: 20, Overlays: 30, Sample: 5, Changes: 3, Parts: []string{"render"}, Out: &progress})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,9 +2,11 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"kubehenge.dev/lab/progress"
@@ -26,10 +28,8 @@ type Options struct {
 	Idle time.Duration
 	// Clusters is how many clusters Cluster API really builds, at most 230. Default: 200.
 	Clusters int
-	// WithoutClusters leaves those out.
-	WithoutClusters bool
-	// WithoutLab leaves out what needs a lab.
-	WithoutLab bool
+	// Parts are those of Parts() that are measured. Default: all.
+	Parts []string
 	// Index and DataDir are the lab's; see lab.Options. Default of Index: DefaultIndex.
 	Index   int
 	DataDir string
@@ -51,6 +51,9 @@ func (o Options) withDefaults() Options {
 			*d.field = d.value
 		}
 	}
+	if len(o.Parts) == 0 {
+		o.Parts = Parts()
+	}
 	if o.Idle == 0 {
 		o.Idle = time.Minute
 	}
@@ -58,6 +61,28 @@ func (o Options) withDefaults() Options {
 		o.Out = io.Discard
 	}
 	return o
+}
+
+// part is a stretch of the measurements that stands alone.
+type part struct {
+	name  string
+	steps func(*run) []progress.Step
+}
+
+var parts = []part{
+	{"render", (*run).renders},
+	{"agent", (*run).onLab},
+	{"clusters", (*run).onWholeLab},
+}
+
+// Parts are the names of what can be measured, in order: rendering, an agent on a lab that builds nothing, and a whole
+// lab with clusters that Cluster API really builds.
+func Parts() []string {
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		names[i] = p.name
+	}
+	return names
 }
 
 // run is one run of the measurements.
@@ -73,14 +98,12 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	r := &run{Options: o.withDefaults()}
 	r.log = progress.New(r.Out)
 	machine := thisMachine()
-	parts := [][]progress.Step{r.renders()}
-	if !r.WithoutLab {
-		parts = append(parts, r.onLab())
-	}
-	if !r.WithoutLab && !r.WithoutClusters {
-		parts = append(parts, r.onWholeLab())
-	}
-	for _, steps := range parts {
+	for _, name := range r.Parts {
+		at := slices.IndexFunc(parts, func(p part) bool { return p.name == name })
+		if at < 0 {
+			return Report{}, fmt.Errorf("there is no part %q to measure; there are %s", name, strings.Join(Parts(), ", "))
+		}
+		steps := parts[at].steps(r)
 		err := r.log.Run(ctx, steps)
 		r.end()
 		if err != nil {
