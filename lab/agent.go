@@ -119,7 +119,7 @@ func (l *Lab) agentArgs() ([]string, error) {
 		args = append(args, "--leader-elect")
 	}
 	if !l.options.WithoutClusterAPI { // nobody would find them
-		args = append(args, "--hooks-cert-dir="+l.pki.Hooks(), "--hooks-url="+l.HooksURL())
+		args = append(args, "--hooks-cert-dir="+l.pki.Hooks(), "--hooks-url="+l.HooksURL(), "--scale-providers")
 	}
 	return append(args, l.options.AgentArgs...), nil
 }

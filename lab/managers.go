@@ -90,6 +90,13 @@ func (l *Lab) manifests() ([]install.Manifest, error) {
 		}
 		out = append(out, manifest)
 	}
+	if l.scales() {
+		deployments, err := l.deployments()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, deployments)
+	}
 	if l.options.WithoutClusterAPI {
 		for i := range out {
 			out[i] = out[i].WithoutWebhooks()
@@ -110,17 +117,23 @@ func (l *Lab) rewired(name string, data []byte, port int) (install.Manifest, err
 	return manifest, manifest.Rewire(install.Webhooks{URL: url, CA: l.pki.CA()})
 }
 
-// startManagers starts Cluster API's providers, and what runs inside the simulated VMs.
+// startManagers starts those of Cluster API's providers that every cluster needs, and what runs inside the simulated VMs.
 func (l *Lab) startManagers(ctx context.Context) error {
 	specs := []process.Spec{l.guestsSpec()}
 	for i, m := range managers {
+		if l.scales() && isScaled(i) {
+			continue // started when the agent wants it
+		}
 		spec, err := l.manager(m, i)
 		if err != nil {
 			return err
 		}
 		specs = append(specs, spec)
 	}
-	return l.Processes.Start(ctx, specs...)
+	if err := l.Processes.Start(ctx, specs...); err != nil || !l.scales() {
+		return err
+	}
+	return l.startScaler(ctx)
 }
 
 func (l *Lab) manager(m manager, i int) (process.Spec, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -129,6 +130,28 @@ func (s *Supervisor) Stop() {
 			<-c.done
 		}
 	}
+}
+
+// Has is true for a child that was started and not ended for good, whether it runs at this moment or not.
+func (s *Supervisor) Has(name string) bool {
+	_, err := s.child(name)
+	return err == nil
+}
+
+// End ends a child that was started alone, for good, and returns when it has ended.
+func (s *Supervisor) End(name string) error {
+	s.mu.Lock()
+	i := slices.IndexFunc(s.batches, func(b *batch) bool { return len(b.children) == 1 && b.children[0].spec.Name == name })
+	if i < 0 {
+		s.mu.Unlock()
+		return fmt.Errorf("no child that was started alone is named %q", name)
+	}
+	b := s.batches[i]
+	s.batches = slices.Delete(s.batches, i, i+1)
+	s.mu.Unlock()
+	b.stop()
+	<-b.children[0].done
+	return nil
 }
 
 // Kill ends a child's process group with SIGKILL and returns when it is gone. The child is started again like one that
