@@ -78,7 +78,9 @@ func (l *Lab) apiServer(client *http.Client) process.Spec {
 			"--authorization-mode=RBAC", "--anonymous-auth=true",
 			"--profiling=false", "--allow-privileged=true", "--event-ttl=1h",
 		},
-		Env:   memory(100, 400*l.room()),
+		// The kinds of Cluster API, of the provider and ours take 280 MiB by themselves; at a limit near that half of a
+		// core goes into collecting garbage.
+		Env:   memory(100, 800*l.room()),
 		Ready: process.HTTP(client, "https://"+l.APIServer()+"/readyz"),
 	}
 }
