@@ -28,7 +28,7 @@ const (
 
 // limits keep each program small: GOGC in percent, and the memory in MiB from which it collects garbage harder.
 var limits = map[string]struct{ percent, mebibytes int }{
-	etcd: {50, 96}, apiServer: {75, 256}, controllerManager: {50, 96}, scheduler: {50, 64},
+	etcd: {50, 128}, apiServer: {75, 400}, controllerManager: {50, 128}, scheduler: {50, 96},
 }
 
 // ours are flags that bootstrap data cannot change here: where programs listen and where they find each other. They are
