@@ -103,12 +103,6 @@ const maxTries = 20
 
 // Current is the repository at its tip.
 func (w *Writer) Current(ctx context.Context) (*State, error) {
-	w.turn.Lock()
-	defer w.turn.Unlock()
-	return w.current(ctx)
-}
-
-func (w *Writer) current(ctx context.Context) (*State, error) {
 	tip, err := w.opts.Repository.Fetch(ctx)
 	if err != nil {
 		return nil, err
@@ -138,7 +132,7 @@ func (w *Writer) commit(ctx context.Context, who Person, propose func(*State) (*
 }
 
 func (w *Writer) try(ctx context.Context, who Person, propose func(*State) (*proposal, error)) (*Result, error) {
-	state, err := w.current(ctx)
+	state, err := w.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +155,10 @@ func (w *Writer) try(ctx context.Context, who Person, propose func(*State) (*pro
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Commit: sha, Subject: p.subject, Checked: verdict.Needs}, w.opts.Repository.Push(ctx, sha)
+	if err := w.opts.Repository.Push(ctx, sha); err != nil {
+		return nil, err
+	}
+	return &Result{Commit: sha, Subject: p.subject, Checked: verdict.Needs}, nil
 }
 
 // pass lets a change through, privileges first: who may not change something learns nothing of what is wrong with it.

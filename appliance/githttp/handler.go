@@ -3,13 +3,17 @@
 package githttp
 
 import (
+	"bytes"
 	"context"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -54,6 +58,8 @@ type Options struct {
 	// Signer vouches for what was taken, as By.
 	Signer ssh.Signer
 	By     git.Person
+	// ReaderTokenFile holds the token with which the agent reads, as the user ReaderUser; read afresh for each request. Empty lets no such reader in.
+	ReaderTokenFile string
 	// Audit gets every push.
 	Audit *audit.Log
 	// Moved is called after the branch has moved and the server's word for it is given; nil where nobody waits for it.
@@ -116,6 +122,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		challenge(w, "sign in with your Proxmox VE user (user@realm) and password, or with an API token (user@realm!token) and its secret")
 		return
 	}
+	if user == ReaderUser {
+		h.read(w, r, password)
+		return
+	}
 	who, err := h.opts.Keeper.Basic(r.Context(), user, password, addressOf(r))
 	if err != nil {
 		h.refuse(w, err)
@@ -128,6 +138,29 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h.remember(source{who, addressOf(r)})
 	h.git.ServeHTTP(w, r.WithContext(smarthttp.WithIdentity(r.Context(), who.User)))
+}
+
+// ReaderUser is the user as which the agent reads the repository. No user of Proxmox VE has a name without a realm.
+const ReaderUser = "agent"
+
+// read serves the agent, who has a token of its own and may never push.
+func (h *Handler) read(w http.ResponseWriter, r *http.Request, token string) {
+	attempt, err := h.opts.Keeper.Limiter().Begin(ReaderUser, addressOf(r))
+	if err != nil {
+		h.refuse(w, err)
+		return
+	}
+	want, err := os.ReadFile(h.opts.ReaderTokenFile)
+	if want = bytes.TrimSpace(want); err != nil || len(want) < 16 || subtle.ConstantTimeCompare(want, []byte(token)) != 1 {
+		h.refuse(w, signin.ErrWrong)
+		return
+	}
+	attempt.Succeeded()
+	if strings.HasSuffix(r.URL.Path, "/git-receive-pack") || r.URL.Query().Get("service") == "git-receive-pack" {
+		http.Error(w, "this token only reads", http.StatusForbidden)
+		return
+	}
+	h.git.ServeHTTP(w, r.WithContext(smarthttp.WithIdentity(r.Context(), ReaderUser)))
 }
 
 func (h *Handler) remember(who source) {

@@ -2,6 +2,8 @@ package githttp_test
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -220,5 +222,25 @@ func TestNothingIsTakenWhileProxmoxVEDoesNotAnswer(t *testing.T) {
 	}
 	if w.bare("rev-parse", "main") != tip {
 		t.Error("the branch moved")
+	}
+}
+
+func TestTheAgentReadsWithATokenOfItsOwn(t *testing.T) {
+	w := newWorld(t)
+	const token = "0123456789abcdef0123456789abcdef"
+	if out, err := run(t.TempDir(), "ls-remote", w.address("agent", token)); err == nil {
+		t.Errorf("read without a token: %s", out)
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, "reader"), []byte(token+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := w.checkout("agent", token)
+	c.must("pull", "-q", "origin", "main")
+	c.replace(sample.ClaimFile(0), "replicas: 2", "replicas: 5")
+	if _, taken := c.push("main"); taken {
+		t.Error("the reader's token pushed")
+	}
+	if out, err := run(t.TempDir(), "ls-remote", w.address("agent", token[1:])); err == nil {
+		t.Errorf("read with another token: %s", out)
 	}
 }

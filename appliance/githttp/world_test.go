@@ -106,7 +106,7 @@ func (w *world) start() {
 	w.handler, err = githttp.New(w.Context(), githttp.Options{
 		Dir:    filepath.Join(w.dir, "git"),
 		Keeper: signin.New(signin.Options{Proxmox: proxmox.Options{URL: w.proxmox.URL(), CA: w.proxmox.CA()}}),
-		Book:   view.NewBook(clock.RealClock{}, nil), Judge: review.New(nil), Place: w.place, Signer: w.signer,
+		Book:   view.NewBook(clock.RealClock{}, nil), Judge: review.New(nil), Place: w.place, Signer: w.signer, ReaderTokenFile: filepath.Join(w.dir, "reader"),
 		By: git.Person{Name: "Kubehenge", Email: "kubehenge@localhost"}, Audit: w.audit, Moved: func() { w.moved.Add(1) },
 	})
 	if err != nil {

@@ -1,0 +1,48 @@
+package appliance
+
+import "net/http"
+
+// access is who may call a route at all.
+type access int
+
+const (
+	// anyone needs no session.
+	anyone access = iota
+	// signedIn needs a session.
+	signedIn
+	// seesCluster needs a session and VM.Audit on the pool of the cluster in the path; without it the cluster is not found.
+	seesCluster
+	// administers needs a session and Sys.Modify on the workload pool.
+	administers
+)
+
+// route is one line of the API. What changes something (every method but GET) needs the session's CSRF token too. Privileges that depend on the change
+// itself are asked for by appliance/commit, with the rules of render/permission; they are named here for the reader.
+type route struct {
+	method, path string
+	access       access
+	privileges   string
+	handle       func(*request) (any, error)
+}
+
+// routes are the whole API.
+var routes = []route{
+	{http.MethodGet, "/api/realms", anyone, "", listRealms},
+	{http.MethodPost, "/api/session", anyone, "", signIn},
+	{http.MethodGet, "/api/session", signedIn, "", showSession},
+	{http.MethodDelete, "/api/session", signedIn, "", signOut},
+	{http.MethodGet, "/api/openid/{realm}", anyone, "", beginOpenID},
+	{http.MethodGet, "/api/openid/callback", anyone, "", finishOpenID},
+
+	{http.MethodGet, "/api/clusters", signedIn, "VM.Audit on each cluster's pool", listClusters},
+	{http.MethodPost, "/api/clusters", signedIn, "VM.Allocate on the workload pool, Datastore.AllocateSpace, SDN.Use", createCluster},
+	{http.MethodPost, "/api/clusters/preview", signedIn, "", previewCluster},
+	{http.MethodGet, "/api/clusters/{namespace}/{name}", seesCluster, "", showCluster},
+	{http.MethodPost, "/api/clusters/{namespace}/{name}/change", seesCluster, "VM.Allocate on the cluster's pool", changeCluster},
+	{http.MethodPost, "/api/clusters/{namespace}/{name}/scale", seesCluster, "VM.Allocate on the cluster's pool", scaleCluster},
+	{http.MethodPost, "/api/clusters/{namespace}/{name}/upgrade", seesCluster, "VM.Allocate on the cluster's pool", upgradeCluster},
+	{http.MethodPost, "/api/clusters/{namespace}/{name}/delete", seesCluster, "VM.Allocate on the cluster's pool", deleteCluster},
+	{http.MethodPost, "/api/clusters/{namespace}/{name}/undo", seesCluster, "VM.Allocate on the pool of every cluster that the commit changed", undoCommit},
+
+	{http.MethodGet, "/api/audit", administers, "", showAudit},
+}
