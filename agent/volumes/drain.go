@@ -2,9 +2,11 @@ package volumes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"kubehenge.dev/agent/status"
 	"kubehenge.dev/proxmox"
@@ -45,7 +47,7 @@ var drainSteps = []struct {
 	{"take everything off the owner VM", (*drain).strip},
 	{"look for volumes", (*drain).look},
 	{"delete them", (*drain).deleteAll},
-	{"see that no node that is offline may have more", (*drain).seeUnseen},
+	{"see that nothing else may have more", (*drain).seeUnseen},
 }
 
 // Drain deletes all volumes of a cluster whose other VMs are gone, so that removing its owner VM leaves nothing behind:
@@ -55,6 +57,19 @@ var drainSteps = []struct {
 // It may be called again at any time. A *status.Told among its error's causes carries the sentence to tell while it
 // waits, for a node that is offline for example. ErrNoOwner says that there is no owner VM.
 func (d *Drainer) Drain(ctx context.Context, c Cluster) error {
+	ctx, cancel := context.WithTimeout(ctx, drainPatience)
+	defer cancel()
+	err := d.drain(ctx, c)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &status.Told{Kind: status.Waiting, Reason: ReasonDeleting, Sentence: "waiting for the cluster's volumes to be deleted", Cause: err}
+	}
+	return err
+}
+
+// drainPatience is how long one call of Drain may take; the next goes on from there. Whoever calls has other work too.
+const drainPatience = time.Minute
+
+func (d *Drainer) drain(ctx context.Context, c Cluster) error {
 	unlock, err := d.Locks.lock(ctx, c.OwnerVMID)
 	if err != nil {
 		return fmt.Errorf("delete the volumes of cluster %s: %w", c.NamespacedName, err)
@@ -142,9 +157,4 @@ func (d *drain) look(ctx context.Context) (err error) {
 
 func (d *drain) deleteAll(ctx context.Context) error { return d.erase(ctx, d.survey.Volumes) }
 
-func (d *drain) seeUnseen(context.Context) error {
-	if len(d.survey.Unseen) == 0 {
-		return nil
-	}
-	return waitForNodes(d.survey.Unseen, "may have volumes of the cluster")
-}
+func (d *drain) seeUnseen(context.Context) error { return d.survey.complete() }

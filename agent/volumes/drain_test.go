@@ -203,3 +203,49 @@ func TestNoPrivilegeCanGo(t *testing.T) {
 		}
 	}
 }
+
+func TestABrokenStorageHoldsUpNoOther(t *testing.T) {
+	w := newWorld(t)
+	w.spread(shop)
+	w.free(shop, "pvc-s", "pvc-pve1", "pvc-pve2", "pvc-pve3")
+	w.pve.AddFault(simulator.Fault{Method: "GET", Path: "/nodes/pve3/storage/zfs/content$", Status: 500, Reason: "zfs error: cannot open 'tank'"})
+	w.release()
+	const want = "waiting for what cannot be listed and may have volumes of the cluster: storage zfs on pve3 (zfs error: cannot open 'tank')"
+	if left, told := w.ours(), w.told(shop); len(left) != 1 || told != want {
+		t.Errorf("left %s, told %q", left, told)
+	}
+	w.retire(shop)
+	told := (*status.Told)(nil)
+	if err := w.drainer().Drain(w.ctx, shop); !errors.As(err, &told) || told.Sentence != want {
+		t.Errorf("%v", err)
+	}
+	w.pve.ClearFaults()
+	if err := w.drainer().Drain(w.ctx, shop); err != nil || len(w.ours()) != 0 {
+		t.Errorf("%v; left: %s", err, w.ours())
+	}
+}
+
+// What happens to a deletion that Proxmox VE answers badly, at any call: it is said, and the next try goes on.
+func TestCallsThatFailDuringADeletion(t *testing.T) {
+	for name, fault := range map[string]simulator.Fault{
+		"the first write is refused for a moment": {Method: "PUT", Times: 1, Status: 500, Reason: "can't lock file '/var/lock/qemu-server/lock-1099.conf' - got timeout"},
+		"the answer to a deletion is lost":        {Method: "PUT", Skip: 1, Times: 1, Reset: true},
+		"the owner VM's move fails":               {Method: "POST", Path: "/migrate$", Times: 1, TaskExit: "migration aborted"},
+		"a node is gone in the middle":            {Method: "PUT", Skip: 3, Times: 1, Status: 595, Reason: "No route to host"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.spread(shop)
+			w.retire(shop)
+			w.pve.AddFault(fault)
+			for range 4 {
+				if err := w.drainer().Drain(w.ctx, shop); err == nil {
+					break
+				}
+			}
+			if left := w.ours(); len(left) != 0 {
+				t.Errorf("left: %s", left)
+			}
+		})
+	}
+}

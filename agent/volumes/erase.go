@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
 	"kubehenge.dev/proxmox"
 )
 
@@ -86,6 +88,7 @@ func (e *eraser) one(ctx context.Context, v Volume) error {
 			return interrupted{err}
 		}
 	}
+	log.FromContext(ctx).Info("Deleted a volume", "volume", v.ID, "node", v.Node, "owner", v.VMID)
 	return nil
 }
 

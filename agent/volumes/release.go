@@ -31,6 +31,9 @@ const (
 	// surveyAge is how old a survey of the storages may become, and callPause how much older for each call that it took:
 	// so surveys take at most ten calls a minute, however many nodes and storages there are.
 	surveyAge, callPause = time.Minute, 6 * time.Second
+	// toldOdd is how many PersistentVolumes of one cluster are told of in one round, of those that a mistake or an
+	// attack made.
+	toldOdd = 3
 	// visitTimeout is how long the work on one cluster may take in one round.
 	visitTimeout = 10 * time.Minute
 )
@@ -146,9 +149,9 @@ func (r *Releaser) look(ctx context.Context, clusters []Cluster) error {
 	return nil
 }
 
-// mayOwn is true for an owner VM that has volumes, or may have some on a node that could not be asked.
+// mayOwn is true for an owner VM that has volumes, or may have some where it could not be seen.
 func (r *Releaser) mayOwn(vmid int) bool {
-	return len(r.survey.Unseen) > 0 || slices.ContainsFunc(r.survey.Volumes, func(v Volume) bool { return v.VMID == vmid })
+	return r.survey.complete() != nil || slices.ContainsFunc(r.survey.Volumes, func(v Volume) bool { return v.VMID == vmid })
 }
 
 // visit deletes what one cluster has released, and tells at its claim what it waits for.
@@ -220,14 +223,16 @@ func (r *Releaser) release(ctx context.Context, c Cluster) error {
 // judge are the handles of volumes that are to be deleted: those that some PersistentVolume gives up, and no other holds.
 func (r *Releaser) judge(ctx context.Context, c Cluster, list []PersistentVolume) []Handle {
 	var wanted []Handle
-	held := map[string]bool{}
+	held, odd := map[string]bool{}, 0
 	for _, pv := range list {
 		handle, why, suspicious := judge(pv, c.OwnerVMID)
 		switch {
 		case why == "":
 			wanted = append(wanted, handle)
 		case suspicious:
-			log.FromContext(ctx).Info("A released PersistentVolume names a volume that is left alone", "persistentVolume", pv.Name, "why", string(why))
+			if odd++; odd <= toldOdd {
+				log.FromContext(ctx).Info("A released PersistentVolume names a volume that is left alone", "persistentVolume", pv.Name, "why", string(why))
+			}
 		default:
 			if other, err := ParseHandle(pv.Handle); err == nil {
 				held[other.ID()] = true
@@ -251,7 +256,10 @@ func match(wanted []Handle, survey Survey) (found []Volume, missing error) {
 		}
 	}
 	if len(offline) > 0 {
-		missing = waitForNodes(sortedSet(offline), "has released volumes of the cluster")
+		return found, waitForNodes(sortedSet(offline), "has released volumes of the cluster")
 	}
-	return found, missing
+	if len(found) < len(wanted) && len(survey.Unlisted) > 0 {
+		return found, survey.complete()
+	}
+	return found, nil
 }

@@ -3,8 +3,12 @@ package volumes
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
+	"kubehenge.dev/agent/status"
 	"kubehenge.dev/proxmox"
 )
 
@@ -59,8 +63,22 @@ type Survey struct {
 	Volumes []Volume
 	// Unseen are the nodes, in order, that are offline and have disks that no other node can tell of.
 	Unseen []string
+	// Unlisted are the storages, in order, that are there and could not be listed, each with the reason.
+	Unlisted []string
 	// Calls is how many calls to Proxmox VE it took.
 	Calls int
+}
+
+// complete is nil where nothing can be there that was not seen.
+func (s Survey) complete() error {
+	if len(s.Unseen) > 0 {
+		return waitForNodes(s.Unseen, "may have volumes of the cluster")
+	}
+	if len(s.Unlisted) > 0 {
+		return &status.Told{Kind: status.Waiting, Reason: ReasonStorage,
+			Sentence: "waiting for what cannot be listed and may have volumes of the cluster: " + strings.Join(s.Unlisted, ", ")}
+	}
+	return nil
 }
 
 // imageContent is the content type of VMs' disks.
@@ -84,7 +102,7 @@ func Look(ctx context.Context, px Proxmox, vmid int) (Survey, error) {
 			return Survey{}, err
 		}
 	}
-	survey.Unseen = sortedSet(survey.Unseen)
+	survey.Unseen, survey.Unlisted = sortedSet(survey.Unseen), sortedSet(survey.Unlisted)
 	slices.SortFunc(survey.Volumes, func(a, b Volume) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Node, b.Node)) })
 	return survey, nil
 }
@@ -130,12 +148,17 @@ func (s *Survey) add(ctx context.Context, px Proxmox, p place, vmid int) error {
 			break
 		}
 	}
-	if proxmox.Is(err, proxmox.NodeOffline) {
+	broken := (*proxmox.Error)(nil)
+	switch {
+	case err == nil:
+	case proxmox.Is(err, proxmox.NodeOffline):
 		s.Unseen = append(s.Unseen, p.nodes...)
 		return nil
-	}
-	if err != nil {
+	case proxmox.Is(err, proxmox.Forbidden, proxmox.Unauthorized), ctx.Err() != nil, !errors.As(err, &broken):
 		return err
+	default: // one storage that is broken does not hold up the others
+		s.Unlisted = append(s.Unlisted, fmt.Sprintf("storage %s on %s (%s)", p.storage, p.nodes[0], broken.Reason))
+		return nil
 	}
 	for _, v := range list {
 		if v.Content != imageContent || v.VMID == 0 {

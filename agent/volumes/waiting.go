@@ -15,6 +15,10 @@ var ErrNoOwner = errors.New("the VM that owns the cluster's volumes is not there
 const (
 	// ReasonNodeOffline is waiting for a node.
 	ReasonNodeOffline = "NodeOffline"
+	// ReasonStorage is waiting for a storage.
+	ReasonStorage = "StorageUnlisted"
+	// ReasonDeleting is waiting for volumes that are being deleted.
+	ReasonDeleting = "DeletingVolumes"
 	// ReasonAttached is waiting until a volume is detached.
 	ReasonAttached = "VolumeAttached"
 	// ReasonOwner is an owner VM that is not as it should be.
