@@ -1,10 +1,12 @@
 package proxmox
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -88,7 +90,21 @@ func tell(w io.Writer, list []Finding) error {
 			fmt.Fprintf(w, "    %s\n", f.Help)
 		}
 	}
+	if slices.ContainsFunc(list, func(f Finding) bool { return f.Kind == Missing && f.Help == "" }) {
+		fmt.Fprintln(w, "kubehenge proxmox prepare makes what is missing")
+	}
 	return tooMany(list)
+}
+
+// errInterrupted is a run that somebody ended: unlike a server's, it ended too early.
+var errInterrupted = errors.New("interrupted; it may be run again")
+
+// whole tells an interruption apart from what a program does when it is told to stop.
+func whole(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return errInterrupted
+	}
+	return err
 }
 
 // tooMany is an error where there are findings.

@@ -32,7 +32,7 @@ itself, and rights alone are checked.`,
   kubehenge proxmox check --url https://pve1.example.org:8006 --ca-file pve-root-ca.pem --secrets ~/kubehenge-secrets   # as the tokens themselves
   kubehenge proxmox check --url https://pve1.example.org:8006 --token-id root@pam!setup --token-file setup.token -o json`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd, ask) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return whole(o.run(cmd, ask)) },
 	}
 	o.register(cmd)
 	cmd.Flags().StringVar(&o.secrets, "secrets", "", "folder of the tokens' secrets, as kubehenge proxmox prepare wrote it")

@@ -37,7 +37,7 @@ nowhere else. At the end it checks everything as kubehenge proxmox check does.`,
   kubehenge proxmox prepare --url https://pve1.example.org:8006 --token-id root@pam!setup --token-file setup.token --out ~/kubehenge-secrets
   kubehenge proxmox prepare --url https://pve1.example.org:8006 --out ~/kubehenge-secrets --renew agent   # its old token stops at once`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd, ask) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return whole(o.run(cmd, ask)) },
 	}
 	o.register(cmd)
 	cmd.Flags().StringVar(&o.out, "out", "", "folder for the tokens' secrets, outside of any Git repository")

@@ -149,7 +149,7 @@ func TestPrepareForPrograms(t *testing.T) {
 			t.Errorf("%s: ended with %v", format, err)
 		}
 	}
-	if out, err := d.do(checkCommand, nobody, token...); err == nil || !strings.Contains(out, "roles: Proxmox VE has no role KubehengeCluster\n") {
+	if out, err := d.do(checkCommand, nobody, token...); err == nil || !strings.HasSuffix(out, "roles: Proxmox VE has no role KubehengeCluster\nkubehenge proxmox prepare makes what is missing\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -182,6 +182,18 @@ func TestWhatIsSaidWrongIsTold(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+func TestAnInterruptionIsNoSuccess(t *testing.T) {
+	d := newDesk(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cmd := prepareCommand(func(context.Context, string) (string, error) { cancel(); return "wonderland", nil })
+	cmd.SetOut(&bytes.Buffer{})
+	cmd.SilenceUsage, cmd.SilenceErrors = true, true
+	cmd.SetArgs([]string{"--url", d.s.URL(), "--ca-file", d.ca, "-C", d.repository, "--out", d.dir})
+	if err := cmd.ExecuteContext(ctx); !errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -139,7 +139,7 @@ func askAtTerminal(ctx context.Context, prompt string) (string, error) {
 	}()
 	select {
 	case <-ctx.Done(): // the read goes on until the program ends, which is now
-		return "", errors.Join(ctx.Err(), term.Restore(int(tty.Fd()), before))
+		return "", errors.Join(errInterrupted, term.Restore(int(tty.Fd()), before))
 	case r := <-replies:
 		fmt.Fprintln(tty)
 		if err := errors.Join(r.err, tty.Close()); err != nil {
