@@ -14,7 +14,7 @@ func (p *parts) addProviders(context.Context) error {
 		return nil
 	}
 	part := &providers.Providers{
-		Client: p.manager.GetClient(), Direct: p.manager.GetAPIReader(), Store: p.store, Clock: p.clock, Wake: p.wakeAll,
+		Client: p.manager.GetClient(), Direct: p.manager.GetAPIReader(), Desired: p.store.Get, Clock: p.clock, Wake: p.wakeAll,
 		Collect: p.reconciler.CollectClass,
 	}
 	part.Prepare()

@@ -30,6 +30,7 @@ type check struct {
 // lifecycle says which check runs at which hook.
 var lifecycle = []hook{
 	{"before-cluster-create", hooksv1.BeforeClusterCreate, []check{
+		{"its corner of Proxmox VE is there", cornerMade},
 		{"a Proxmox VE node may take its machines", nodesKnown},
 		{"the VM template of its version is there", templateThere},
 	}},
@@ -88,6 +89,14 @@ func (w wait) seconds(cluster *clusterv1.Cluster, now time.Time) int32 {
 		return soonYoung
 	}
 	return soon
+}
+
+// cornerMade waits for pool, user, token and volume owner; what keeps one of them from being made is told at the claim.
+func cornerMade(a asked) wait {
+	if a.cluster.Annotations[v1alpha1.CornerAnnotation] == v1alpha1.CornerReady {
+		return wait{}
+	}
+	return wait{"waits for the cluster's pool, user and token in Proxmox VE", true}
 }
 
 func nodesKnown(a asked) wait {

@@ -53,6 +53,10 @@ func TestLifecycleHooks(t *testing.T) {
 		retry       int32
 	}{
 		{"a cluster that has everything is created", "before-cluster-create", ready(), 0, "", 0},
+		{"a cluster without its corner waits before everything else", "before-cluster-create", nil, 0,
+			"waits for the cluster's pool, user and token in Proxmox VE", 1},
+		{"a corner that is not whole is none", "before-cluster-create", ready(v1alpha1.CornerAnnotation, "half"), 0,
+			"waits for the cluster's pool, user and token in Proxmox VE", 1},
 		{"a cluster whose nodes were not looked at waits a second", "before-cluster-create", without(v1alpha1.OnlineNodesAnnotation), 0,
 			"waits for the agent to see which Proxmox VE nodes are online", 1},
 		{"and longer when it is not new any more", "before-cluster-create", without(v1alpha1.OnlineNodesAnnotation), time.Hour,

@@ -37,8 +37,8 @@ type Providers struct {
 	// Client writes, and reads from the cache; Direct reads from the API server.
 	Client client.Client
 	Direct client.Reader
-	// Store is the desired state.
-	Store *sync.Store
+	// Desired is what Git asks for; nil before that is known.
+	Desired func() *sync.Desired
 	// Clock is the time.
 	Clock clock.WithTicker
 	// Wake has claims looked at again; nil wakes none.
@@ -114,8 +114,8 @@ func (p *Providers) scale(ctx context.Context, key types.NamespacedName, replica
 	if (scale.Spec.Replicas > 0) == (replicas > 0) {
 		return true, nil
 	}
-	body := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas))
-	if err := p.Client.SubResource("scale").Patch(ctx, deployment, body, client.FieldOwner(fieldManager), client.WithSubResourceBody(scale)); err != nil {
+	scale.Spec.Replicas = replicas // its resourceVersion keeps somebody else's change from being lost
+	if err := p.Client.SubResource("scale").Update(ctx, deployment, client.WithSubResourceBody(scale), client.FieldOwner(fieldManager)); err != nil {
 		return false, fmt.Errorf("scale provider %s to %d: %w", key, replicas, err)
 	}
 	log.FromContext(ctx).Info("Scaled a provider", "deployment", key.String(), "replicas", replicas)

@@ -90,7 +90,7 @@ type use struct {
 
 // uses are asked in this order; the first that holds keeps the providers.
 var uses = []use{
-	{"what Git asks for is not known yet", func(p *Providers, _ context.Context, _ string) (bool, error) { return p.Store.Get() == nil, nil }},
+	{"what Git asks for is not known yet", func(p *Providers, _ context.Context, _ string) (bool, error) { return p.Desired() == nil, nil }},
 	{"Git asks for a cluster of it", (*Providers).wanted},
 	{"a cluster of one of its classes lives", (*Providers).alive},
 	{"a control plane of it lives that no class of ours made", (*Providers).controlled},
@@ -111,7 +111,7 @@ func (p *Providers) inUse(ctx context.Context, d string) (string, error) {
 }
 
 func (p *Providers) wanted(_ context.Context, d string) (bool, error) {
-	for _, w := range p.Store.Get().Claims {
+	for _, w := range p.Desired().Claims {
 		if w.Claim != nil && w.Claim.Spec.State != v1alpha1.StateDeleted && distribution(w.Claim.Spec.Class) == d {
 			return true, nil
 		}

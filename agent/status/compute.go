@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,6 +62,9 @@ func (v *view) withNotices(phase v1alpha1.Phase, message string) (v1alpha1.Phase
 		return phase, message
 	}
 	n := v.Notices[0]
+	if strings.HasPrefix(lower(message), lower(n.Sentence)) {
+		return phase, message // a hook says the same
+	}
 	if n.Kind != Terminal {
 		return phase, message + "; " + lower(n.Sentence) + since(n.Since, v.Now)
 	}

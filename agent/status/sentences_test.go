@@ -81,10 +81,23 @@ var sentences = map[string]struct {
 	"Cluster API exchanges a machine template; trying again":                                                                         {topology("ReconcileFailed", `error reading the machine deployments: ProxmoxMachineTemplate.infrastructure.cluster.x-k8s.io "blog-workers-8txgl" not found`), v1alpha1.PhaseProvisioning},
 	"capmox refuses another disk size: its kind ProxmoxMachineTemplate was installed with the rule that a boot volume never changes": {topology("ReconcileFailed", immutableDisk), v1alpha1.PhaseError},
 	"The endpoint lies among the addresses of nodes; choose another endpoint":                                                        {topology("ReconcileFailed", endpointInside), v1alpha1.PhaseError},
-	"A webhook of Cluster API does not answer; trying again":                                                                         {topology("ReconcileFailed", webhookDown), v1alpha1.PhaseProvisioning},
-	"Waiting for class kubeadm-1 in the management cluster":                                                                          {topology("ReconcileFailed", noClass), v1alpha1.PhaseProvisioning},
-	"Waiting for Cluster API to read class kubeadm-1":                                                                                {topology("ClusterClassNotReconciled", "x"), v1alpha1.PhaseProvisioning},
-	"Cluster API cannot build the cluster as asked: spec.template.spec.memoryMiB in body should be a multiple of 8":                  {topology("ReconcileFailed", badMemory), v1alpha1.PhaseProvisioning},
+	"Waits for the agent to see which Proxmox VE nodes are online": {topology("ClusterCreating",
+		"Following hooks are blocking Cluster topology creation: BeforeClusterCreate: waits for the agent to see which Proxmox VE nodes are online"), v1alpha1.PhaseProvisioning},
+	"No VM template carries the tags kubehenge and kubeadm-v1.36.9; there are templates of v1.36.3": {together(topology("ClusterUpgrading",
+		"Cluster is upgrading to v1.36.9\n  * Following hooks are blocking upgrade: BeforeClusterUpgrade: No VM template carries the tags kubehenge and kubeadm-v1.36.9; there are templates of v1.36.3\n  * KubeadmControlPlane pending upgrade to version v1.36.9"),
+		func(in *Input) {
+			in.Notices = []Notice{{Kind: Waiting, Sentence: "No VM template carries the tags kubehenge and kubeadm-v1.36.9; there are templates of v1.36.3"}}
+		}), v1alpha1.PhaseProvisioning},
+	"Waits for the agent to list the Proxmox VE nodes that may take the cluster's machines": {topology("ReconcileFailed",
+		`error computing the desired state of the Cluster topology: failed to generate patches for patch "nodes": failed to call extension handler "generate-patches.kubehenge": got failure response with message: waits for the agent to list the Proxmox VE nodes that may take the cluster's machines`), v1alpha1.PhaseProvisioning},
+	"Machines of a/b may not go into the Proxmox VE pool x: it is not the cluster's own": {topology("ReconcileFailed",
+		`failed to validate patch "nodes": failed to call extension handler "validate-topology.kubehenge": got failure response with message: machines of a/b may not go into the Proxmox VE pool x: it is not the cluster's own`), v1alpha1.PhaseError},
+	"The agent's hooks do not answer Cluster API; trying again": {topology("ReconcileFailed",
+		`failed to generate patches for patch "nodes": failed to call extension handler "generate-patches.kubehenge": http call failed: Post "https://127.0.0.1:19500/hooks": dial tcp 127.0.0.1:19500: connect: connection refused`), v1alpha1.PhaseProvisioning},
+	"A webhook of Cluster API does not answer; trying again":                                                        {topology("ReconcileFailed", webhookDown), v1alpha1.PhaseProvisioning},
+	"Waiting for class kubeadm-1 in the management cluster":                                                         {topology("ReconcileFailed", noClass), v1alpha1.PhaseProvisioning},
+	"Waiting for Cluster API to read class kubeadm-1":                                                               {topology("ClusterClassNotReconciled", "x"), v1alpha1.PhaseProvisioning},
+	"Cluster API cannot build the cluster as asked: spec.template.spec.memoryMiB in body should be a multiple of 8": {topology("ReconcileFailed", badMemory), v1alpha1.PhaseProvisioning},
 
 	// What other parts of the agent have to say.
 	"Running; 5 of 5 nodes ready; VM 20013 belongs to no machine: look at it, then run kubehenge gc team-a/shop since 12:03": {

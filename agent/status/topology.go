@@ -24,6 +24,9 @@ func topologyRefusal(cluster *clusterv1.Cluster) *refusal {
 	if c == nil || c.Status != metav1.ConditionFalse {
 		return nil
 	}
+	if r := blocked(c.Message); r != nil {
+		return r
+	}
 	switch c.Reason {
 	case clusterv1.ClusterTopologyReconciledClusterClassNotReconciledReason:
 		return &refusal{message: fmt.Sprintf("Waiting for Cluster API to read class %s", cluster.Spec.Topology.ClassRef.Name)}
@@ -39,6 +42,7 @@ func topologyRefusal(cluster *clusterv1.Cluster) *refusal {
 
 // topologyRules translate a message of the topology controller, the most telling first.
 var topologyRules = []func(message string) *refusal{
+	answeredByHook,
 	says("ProxmoxMachineTemplate is immutable", lasting("capmox refuses the change of a machine template: its webhook was installed without the condition that lets Cluster API try one")),
 	says("disks.bootVolume: Invalid value", lasting("capmox refuses another disk size: its kind ProxmoxMachineTemplate was installed with the rule that a boot volume never changes")),
 	says("addresses may not contain the endpoint IP", lasting("The endpoint lies among the addresses of nodes; choose another endpoint")),
