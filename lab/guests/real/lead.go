@@ -13,9 +13,9 @@ const (
 	// lookEvery is how often the endpoint is looked after.
 	lookEvery = time.Second
 	// healthTimeout is how long an API server may take to say that it is ready.
-	healthTimeout = 2 * time.Second
+	healthTimeout = 3 * time.Second
 	// patience is how often in a row it may fail to, before another machine gets the endpoint.
-	patience = 3
+	patience = 5
 )
 
 // leading is which machine has the endpoint.
