@@ -177,7 +177,7 @@ func TestGoProxmoxRunsAMachine(t *testing.T) {
 		t.Errorf("screen: %+v", vnc)
 	}
 	w.done("stop")(vm.Stop(w.ctx))
-	w.done("deletion")(vm.Delete(w.ctx))
+	w.done("deletion")(vm.Delete(w.ctx, nil))
 }
 
 // TestGoProxmoxFollowsATask stops a download that takes long, while its log is watched.
