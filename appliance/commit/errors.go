@@ -21,6 +21,7 @@ var (
 // ProblemsError says that the change does not pass the checks.
 type ProblemsError struct{ Problems []render.Problem }
 
+// Error is all problems on one line.
 func (e *ProblemsError) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
@@ -32,6 +33,7 @@ func (e *ProblemsError) Error() string {
 // DeniedError says which privileges are missing.
 type DeniedError struct{ Answer permission.Answer }
 
+// Error names the privileges and paths.
 func (e *DeniedError) Error() string { return e.Answer.Reason }
 
 // Conflict is one field that somebody else changed meanwhile.
@@ -50,6 +52,7 @@ type Conflict struct {
 // ConflictError says what somebody else changed meanwhile.
 type ConflictError struct{ Conflicts []Conflict }
 
+// Error tells the first conflict.
 func (e *ConflictError) Error() string {
 	c := e.Conflicts[0]
 	by := ""

@@ -37,6 +37,7 @@ var (
 // FactorError says that a second factor is wanted, and which would do.
 type FactorError struct{ Challenge proxmox.Challenge }
 
+// Error says what is wanted.
 func (e *FactorError) Error() string {
 	if c := e.Challenge; c.WebAuthn && !c.TOTP && !c.Yubico && !c.Recovery {
 		return "the account has a security key only, which works at Proxmox VE's own address alone; add another second factor there, or sign in by an OpenID realm"

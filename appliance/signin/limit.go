@@ -35,6 +35,7 @@ type WaitError struct {
 	Who string
 }
 
+// Error says for whom, and how long.
 func (e *WaitError) Error() string {
 	return fmt.Sprintf("too many failed attempts to sign in for %s; the next may be made in %s", e.Who, e.For.Round(time.Second))
 }
