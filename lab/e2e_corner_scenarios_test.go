@@ -243,7 +243,7 @@ func (w *world) runs(t *testing.T, namespace, name, version string, limit time.D
 // within the five minutes after which Cluster API replaces a node that is silent.
 func nodeFails(t *testing.T, w *world) {
 	before := w.machineNames(t, "team-a", "alpha")
-	victim := w.vms("team-a.alpha")[0]
+	victim := w.away(t, "team-a.alpha")
 	if err := w.lab.Proxmox.SetNodeOnline(victim.Node, false); err != nil {
 		t.Fatal(err)
 	}
@@ -276,6 +276,24 @@ func nodeFails(t *testing.T, w *world) {
 			t.Errorf("machine %s was replaced because a node went and came", name)
 		}
 	}
+}
+
+// away is a control-plane VM on another node than the VM templates': those of a node that is off cannot be cloned.
+func (w *world) away(t *testing.T, tag string) simulator.VM {
+	t.Helper()
+	templates := map[string]bool{}
+	for _, vm := range w.lab.Proxmox.Snapshot().VMs {
+		if vm.Template {
+			templates[vm.Node] = true
+		}
+	}
+	for _, vm := range w.vms(tag) {
+		if strings.Contains(vm.Name, "-cp-") && !templates[vm.Node] {
+			return vm
+		}
+	}
+	t.Fatalf("all control-plane VMs of %s are beside the VM templates", tag)
+	return simulator.VM{}
 }
 
 // unlessAllowed returns "" when the node is, or is not, among those of alpha.
