@@ -89,6 +89,8 @@ func checkExtras(b *built, tell *teller) {
 			at.field("apiVersion", "a %s must be of the group %q", o.GetKind(), group)
 		case o.GetNamespace() != b.namespace:
 			at.field("metadata.namespace", "%s %s must be in the claim's own namespace %s", o.GetKind(), o.GetName(), b.namespace)
+		case strings.HasSuffix(o.GetName(), v1alpha1.CornerObjectSuffix):
+			at.field("metadata.name", "%s is kept for what carries a cluster's token; choose a name that does not end in %s", o.GetName(), v1alpha1.CornerObjectSuffix)
 		default:
 			checkExtraMetadata(o, &at)
 		}

@@ -127,6 +127,8 @@ func TestProblemsOfAnOverlay(t *testing.T) {
 			[]string{claimFile + ":2: kind: no Secret may be in an overlay; known: ClusterClaim, ClusterResourceSet, ConfigMap, HelmChartProxy, MachineHealthCheck"}},
 		"a ConfigMap of another group": {map[string][2]string{claimFile: {"apiVersion", strings.Replace(config, "v1", "evil.io/v1", 1) + "---\napiVersion"}},
 			[]string{claimFile + `:1: apiVersion: a ConfigMap must be of the group ""`}},
+		"an object with the name of what carries a token": {map[string][2]string{claimFile: {"apiVersion", strings.Replace(config, "name: a", "name: hello-proxmox-corner", 1) + "---\napiVersion"}},
+			[]string{claimFile + ":3: metadata.name: hello-proxmox-corner is kept for what carries a cluster's token; choose a name that does not end in -proxmox-corner"}},
 		"an object that would be collected with another": {map[string][2]string{claimFile: {"apiVersion", strings.Replace(config, "name: a", "name: a, ownerReferences: []", 1) + "---\napiVersion"}},
 			[]string{claimFile + ":3: metadata.ownerReferences: must be left out"}},
 		"no claim": {map[string][2]string{claimFile: {"", config}},

@@ -43,7 +43,7 @@ const (
 
 // SecretName is the name of the Secret that holds a cluster's token in the management cluster, in the claim's
 // namespace, and of the ClusterResourceSet that delivers it.
-func SecretName(cluster string) string { return cluster + "-proxmox-corner" }
+func SecretName(cluster string) string { return cluster + v1alpha1.CornerObjectSuffix }
 
 // pluginConfig is the configuration of the CSI plugin and of the cloud controller manager, whose format is the same
 // but for the features. Source: proxmox-csi-plugin pkg/config/config.go (the key is controllerVmID; its documentation

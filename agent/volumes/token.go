@@ -20,7 +20,7 @@ import (
 
 // The names that carry a cluster's token to it (package corner makes them).
 const (
-	cornerSuffix = "-proxmox-corner"
+	cornerSuffix = v1alpha1.CornerObjectSuffix
 	csiSecret    = "proxmox-csi-config"
 	configFile   = "config.yaml"
 	caFile       = "ca.crt"

@@ -90,3 +90,6 @@ func ClusterUser(namespace, name string) string { return "kh-" + ClusterTag(name
 
 // OwnerVMName is the name of the VM that owns a cluster's volumes; its VMID is the last of the cluster's block.
 func OwnerVMName(name string) string { return name + "-volumes" }
+
+// CornerObjectSuffix ends the names of the Secret and the ClusterResourceSet that carry clusters' tokens to them.
+const CornerObjectSuffix = "-proxmox-corner"
