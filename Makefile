@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: build demo test test-fast bench generate lint
+.PHONY: build demo test test-full test-fast bench generate lint
 
 build: ## The program, as bin/kubehenge
 	$(GO) build -o bin/kubehenge .
@@ -12,13 +12,18 @@ demo: build ## Everything on this machine, with a cluster that comes up
 
 # The end-to-end tests are the tests of this package. They come last and alone, since they keep both cores busy.
 end-to-end := ./lab
+# Those that take many minutes more, and memory for real API servers in the simulated machines.
+long := TestRealGuests|TestVolumes|TestHooks
 others = $$($(GO) list ./... | grep -v 'kubehenge.dev/lab$$')
 
 test: lint build ## Everything, end-to-end tests on a lab included
 	$(GO) test -race -timeout 30m $(others)
 	cd lab/guests && CGO_ENABLED=0 $(GO) test -trimpath ./...
 	bin/kubehenge lab build
-	$(GO) test -race -timeout 45m -v $(end-to-end)
+	$(GO) test -race -timeout 60m -v -skip '^($(long))$$' $(end-to-end)
+
+test-full: test ## And the long end-to-end tests
+	$(GO) test -timeout 60m -v -run '^($(long))$$' $(end-to-end)
 
 test-fast: ## Without a lab, for daily work
 	$(GO) test $(others)
