@@ -100,6 +100,9 @@ func jsonParams(data []byte) (map[string]any, error) {
 	if err := d.Decode(&v); err != nil {
 		return nil, fail("malformed JSON string: %v", err)
 	}
+	if v == nil {
+		return map[string]any{}, nil // clients write null where they have nothing to say
+	}
 	object, ok := v.(map[string]any)
 	if !ok {
 		return nil, fail("expected a JSON object")
