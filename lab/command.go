@@ -34,7 +34,8 @@ The first start builds the programs from their Go modules, which takes minutes; 
 		},
 	}
 	o.addFlags(cmd)
-	cmd.AddCommand(buildCommand(), demoCommand(), simulator.Command(), capmox.Command())
+	proxmox := "https://" + Addresses{index: DefaultIndex}.Proxmox()
+	cmd.AddCommand(buildCommand(), demoCommand(), simulator.Command(), simulator.FaultCommand(proxmox), capmox.Command())
 	cmd.AddCommand(plugins.Commands()...)
 	return cmd
 }

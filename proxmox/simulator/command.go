@@ -41,7 +41,7 @@ func Command() *cobra.Command {
 	flags.StringVar(&f.save, "save", "", "write the state to this inventory file at the end")
 	flags.StringVar(&f.scenario, "faults", "", "a YAML file with faults")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "log every call")
-	cmd.AddCommand(faultCommand(), nodeCommand(), saveCommand())
+	cmd.AddCommand(FaultCommand(defaultURL), nodeCommand(), saveCommand())
 	return cmd
 }
 

@@ -43,10 +43,11 @@ func control(ctx context.Context, url, method, path string, body io.Reader) ([]b
 	return data, nil
 }
 
-func faultCommand() *cobra.Command {
+// FaultCommand is "fault", for the simulator at url unless told otherwise.
+func FaultCommand(at string) *cobra.Command {
 	var url string
 	cmd := &cobra.Command{Use: "fault", Short: "Let calls and tasks of a running simulator fail"}
-	cmd.PersistentFlags().StringVar(&url, "url", defaultURL, "address of the simulator")
+	cmd.PersistentFlags().StringVar(&url, "url", at, "address of the simulator")
 	cmd.AddCommand(addFaultCommand(&url), effectCommand(&url),
 		&cobra.Command{Use: "list", Short: "Show the faults in force", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 			data, err := control(cmd.Context(), url, http.MethodGet, "faults", nil)
