@@ -147,8 +147,9 @@ func TestAnyCallMayFail(t *testing.T) {
 					w := newWorld(t)
 					l.prepare(w)
 					w.events.notes = nil
-					f.Who, f.Skip, f.Times = access.AgentToken, i, 1
-					w.pve.AddFault(f)
+					once := f
+					once.Who, once.Skip, once.Times = access.AgentToken, i, 1
+					w.pve.AddFault(once)
 					errs := w.until(func() error { w.cleanHalfMade(); return l.run(w) })
 					if len(errs) == 0 {
 						t.Error("nobody noticed")

@@ -3,6 +3,7 @@ package commit_test
 import (
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -91,6 +92,22 @@ func (w *world) push(subject string, files map[string][]byte) string {
 		w.Fatal(err)
 	}
 	return sha
+}
+
+// keepPushing is what somebody far away does who is outrun again and again by those beside the repository.
+func (w *world) keepPushing(files map[string][]byte) {
+	clone := w.clone()
+	for {
+		_, err := clone.CommitAndPush(w.Context(), func(*git.Tree) (git.Change, error) {
+			return git.Change{Files: files, Message: "Push", Author: git.Person{Name: "Carol", Email: "carol@example.org"}}, nil
+		})
+		if !errors.Is(err, git.ErrNonFastForward) {
+			if err != nil {
+				w.Error(err)
+			}
+			return
+		}
+	}
 }
 
 func (w *world) git(args ...string) string {

@@ -240,7 +240,7 @@ func TestFiftyPeopleAtOnceLoseNothing(t *testing.T) {
 	}
 	wg.Go(func() { // somebody pushes meanwhile
 		for i := range 10 {
-			w.push("Push", map[string][]byte{"README.md": fmt.Appendf(nil, "%d\n", i)})
+			w.keepPushing(map[string][]byte{"README.md": fmt.Appendf(nil, "%d\n", i)})
 		}
 	})
 	wg.Wait()

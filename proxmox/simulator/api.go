@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -40,7 +41,17 @@ func (s *Server) serve(r *http.Request) wire.Response {
 	resp, delay := s.answer(c, r, format)
 	s.wait(c, delay)
 	s.record(c, resp)
+	if !resp.Reset {
+		drain(r.Body)
+	}
 	return resp
+}
+
+// drain reads what is left of a body. To close the connection under somebody who still sends it is to take the answer
+// away from them.
+func drain(body io.Reader) {
+	const most = 1 << 30
+	_, _ = io.Copy(io.Discard, io.LimitReader(body, most)) // what cannot be read is not sent either
 }
 
 // apiPath splits /api2/FORMAT/PATH.
