@@ -13,7 +13,7 @@ demo: build ## Everything on this machine, with a cluster that comes up
 # The end-to-end tests are the tests of this package. They come last and alone, since they keep both cores busy.
 end-to-end := ./lab
 # Those that take many minutes more, and memory for real API servers in the simulated machines.
-long := TestRealGuests|TestVolumes|TestHooks
+long := TestCorner|TestRealGuests|TestVolumes|TestHooks
 others = $$($(GO) list ./... | grep -v 'kubehenge.dev/lab$$')
 
 test: lint build ## Everything, end-to-end tests on a lab included

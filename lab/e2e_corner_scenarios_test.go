@@ -239,8 +239,9 @@ func (w *world) runs(t *testing.T, namespace, name, version string, limit time.D
 	})
 }
 
-// nodeFails takes the node of one of alpha's control-plane VMs away until HA has moved the VM, and brings it back
-// within the five minutes after which Cluster API replaces a node that is silent.
+// nodeFails takes the node of one of alpha's control-plane VMs away until HA has moved the VM, and brings it back. What
+// is in HA goes on elsewhere and is not replaced. Workers are not in HA: theirs stay off on a node that comes back, and
+// Cluster API's health check replaces them after five minutes.
 func nodeFails(t *testing.T, w *world) {
 	before := w.machineNames(t, "team-a", "alpha")
 	victim := w.away(t, "team-a.alpha")
@@ -267,12 +268,12 @@ func nodeFails(t *testing.T, w *world) {
 	if err := w.lab.Proxmox.SetNodeOnline(victim.Node, true); err != nil {
 		t.Fatal(err)
 	}
-	w.running(t, "team-a", "alpha", 4, 2*change)
-	w.running(t, "team-b", "beta", 4, 2*change)
+	w.running(t, "team-a", "alpha", 4, 3*change)
+	w.running(t, "team-b", "beta", 4, 3*change)
 	until(t, 3*time.Minute, "all nodes take machines again", func() string { return w.unlessAllowed(t, victim.Node, true) })
 	after := w.machineNames(t, "team-a", "alpha")
 	for name := range before {
-		if !after[name] {
+		if strings.Contains(name, "-cp-") && !after[name] {
 			t.Errorf("machine %s was replaced because a node went and came", name)
 		}
 	}
