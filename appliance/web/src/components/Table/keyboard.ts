@@ -1,0 +1,32 @@
+import type { KeyboardEvent } from "react";
+
+const steps: Readonly<Record<string, (at: number) => number>> = {
+  ArrowDown: (at) => at + 1,
+  ArrowUp: (at) => at - 1,
+  PageDown: (at) => at + 10,
+  PageUp: (at) => at - 10,
+};
+
+/** Moves the focus from row to row, and opens a row's actions. Keys inside a field or an open menu are the field's or the menu's. */
+export function moveInRows(event: KeyboardEvent, body: HTMLElement | null, scrollTo: (row: number) => void): void {
+  const row = (event.target as HTMLElement).closest<HTMLElement>("tr[data-row]");
+  if (!row || !body || event.ctrlKey || event.metaKey || event.altKey || (event.target as HTMLElement).matches("input, select, textarea, [aria-expanded=true]")) return;
+  if (event.key === ".") {
+    row.querySelector<HTMLElement>("[data-row-actions]")?.click();
+    event.preventDefault();
+    return;
+  }
+  const step = steps[event.key];
+  if (!step) return;
+  event.preventDefault();
+  const wanted = Math.max(0, step(Number(row.dataset.row)));
+  if (focusRow(body, wanted)) return;
+  scrollTo(wanted);
+  requestAnimationFrame(() => requestAnimationFrame(() => focusRow(body, wanted)));
+}
+
+function focusRow(body: HTMLElement, row: number): boolean {
+  const target = body.querySelector<HTMLElement>(`tr[data-row="${row}"] :is(a, button)`);
+  target?.focus();
+  return target !== null;
+}

@@ -1,0 +1,7 @@
+import type en from "../en/capacity";
+import type { Same } from "../texts";
+
+const texts: Same<typeof en> = {
+  title: "Kubehenge",
+};
+export default texts;

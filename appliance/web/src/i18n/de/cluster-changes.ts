@@ -1,0 +1,7 @@
+import type en from "../en/cluster-changes";
+import type { Same } from "../texts";
+
+const texts: Same<typeof en> = {
+  title: "Kubehenge",
+};
+export default texts;

@@ -1,0 +1,7 @@
+import { Page } from "@/components";
+import { useTexts } from "@/i18n";
+
+export function Component() {
+  const t = useTexts("clusters");
+  return <Page title={t("title")}>{null}</Page>;
+}
