@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
-import { compress } from "./build/compress";
+import { compress } from "./build/compress.ts";
 
 /** Where `npm run dev` finds the backend; the page comes from Vite then, and data from there. */
 const backend = process.env.KUBEHENGE_BACKEND ?? "https://127.0.0.1:8443";

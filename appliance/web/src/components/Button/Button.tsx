@@ -9,7 +9,7 @@ import { Tooltip } from "../Tooltip/Tooltip";
 import css from "./Button.module.css";
 
 export interface ButtonProps extends Omit<ComponentPropsWithRef<"button">, "disabled"> {
-  /** primary at most once a page; dangerSolid only where something is deleted. */
+  /** primary at most once a page, Ctrl Enter presses it; dangerSolid only where something is deleted. */
   variant?: "primary" | "quiet" | "danger" | "dangerSolid";
   small?: boolean;
   wide?: boolean;
@@ -77,6 +77,7 @@ function Pressable({ disabled, busy, ...props }: Omit<ButtonProps, "reason" | "a
       {...rest}
       type={disabled && type === "submit" ? "button" : type}
       className={looks(props)}
+      data-variant={props.variant}
       aria-label={label ?? props["aria-label"]}
       aria-disabled={disabled || undefined}
       aria-busy={busy || undefined}
@@ -89,7 +90,7 @@ function Pressable({ disabled, busy, ...props }: Omit<ButtonProps, "reason" | "a
 
 function ButtonLink(props: Look & { to: string; "aria-label"?: string; onClick?: unknown }) {
   return (
-    <Link to={props.to} className={looks(props)} aria-label={props.label ?? props["aria-label"]}>
+    <Link to={props.to} className={looks(props)} data-variant={props.variant} aria-label={props.label ?? props["aria-label"]}>
       {inside(props)}
     </Link>
   );
