@@ -2,10 +2,23 @@
 
 GO ?= go
 
-.PHONY: build demo test test-full test-fast bench generate lint
+# The page is built when one of its sources is newer than it.
+web := appliance/web
+web-sources := $(shell find $(web) -path $(web)/node_modules -prune -o -path $(web)/dist -prune -o -type f -print)
 
-build: ## The program, as bin/kubehenge
+.PHONY: build web demo test test-full test-fast bench generate lint
+
+build: web ## The program, as bin/kubehenge
 	$(GO) build -o bin/kubehenge .
+
+web: $(web)/dist/index.html ## The page that the program carries; needs Node and npm
+
+$(web)/dist/index.html: $(web-sources) $(web)/node_modules/.package-lock.json
+	cd $(web) && npm run --silent build
+
+$(web)/node_modules/.package-lock.json: $(web)/package-lock.json
+	cd $(web) && npm ci --silent --no-audit --no-fund
+	@touch $@
 
 demo: build ## Everything on this machine, with a cluster that comes up
 	bin/kubehenge lab demo
@@ -17,6 +30,7 @@ long := TestCorner|TestRealGuests|TestVolumes|TestHooks
 others = $$($(GO) list ./... | grep -v 'kubehenge.dev/lab$$')
 
 test: lint build ## Everything, end-to-end tests on a lab included
+	cd $(web) && npm test --silent
 	$(GO) test -race -timeout 30m $(others)
 	cd lab/guests && CGO_ENABLED=0 $(GO) test -trimpath ./...
 	bin/kubehenge lab build

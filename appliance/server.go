@@ -56,6 +56,7 @@ type Server struct {
 	own    *own
 	git    *githttp.Handler
 	signer ssh.Signer
+	page   *page
 	mux    *http.ServeMux
 }
 
@@ -85,7 +86,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		}
 	}
 	s.mount()
-	return s, nil
+	return s, s.mountPage()
 }
 
 func (s *Server) loadKey(context.Context) (err error) {
@@ -200,7 +201,9 @@ var answered any = new(struct{ _ int })
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())
-	s.mux.ServeHTTP(w, r)
+	if !s.unknown(w, r) {
+		s.mux.ServeHTTP(w, r)
+	}
 }
 
 // headers are on every answer. The page loads scripts, styles, pictures and data from here and nowhere else, is framed by nobody, and tells nobody
