@@ -58,6 +58,7 @@ var setup = []struct {
 	{"remedy", (*parts).addRemedy},
 	{"orphans", (*parts).addOrphans},
 	{"high availability", (*parts).addHA},
+	{"kubeconfigs", (*parts).addKubeconfigs},
 	{"health checks", (*parts).addHealth},
 }
 

@@ -6,6 +6,8 @@ const (
 	FleetName = "fleet"
 	// SystemNamespace holds class objects (ClusterClass and templates) in the management cluster.
 	SystemNamespace = "kubehenge-system"
+	// KubeconfigNamespace holds copies of clusters' kubeconfigs, the only Secrets that the appliance may read.
+	KubeconfigNamespace = "kubehenge-kubeconfigs"
 
 	// RevisionAnnotation carries the commit that last changed an applied object's rendered bytes.
 	RevisionAnnotation = "kubehenge.dev/revision"
@@ -56,6 +58,8 @@ const (
 	HAFieldManager = "kubehenge-ha"
 	// RemedyFieldManager owns the marks on machines that are to be replaced.
 	RemedyFieldManager = "kubehenge-remedy"
+	// KubeconfigFieldManager owns the copies of clusters' kubeconfigs.
+	KubeconfigFieldManager = "kubehenge-kubeconfigs"
 
 	// HooksName is the ExtensionConfig by which Cluster API finds the agent's hooks; classes name their patches by it.
 	HooksName = "kubehenge"
@@ -81,6 +85,9 @@ func ClusterTag(namespace, name string) string { return namespace + "." + name }
 func ClusterPool(workloadPool, namespace, name string) string {
 	return workloadPool + "/" + ClusterTag(namespace, name)
 }
+
+// KubeconfigCopy is the name of the Secret in KubeconfigNamespace with a cluster's kubeconfig, under the key "value".
+func KubeconfigCopy(namespace, name string) string { return namespace + "." + name }
 
 // TemplateTag is the tag of the VM template with a Kubernetes version; distribution is "kubeadm" and the like.
 func TemplateTag(distribution, version string) string { return distribution + "-" + version }
