@@ -1,0 +1,110 @@
+package cluster
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"kubehenge.dev/api/v1alpha1"
+	"kubehenge.dev/appliance/live"
+	"kubehenge.dev/render"
+	"kubehenge.dev/render/permission"
+)
+
+// Git is what Git has of a cluster.
+type Git struct {
+	// Overlay is nil for a cluster that Git no longer has.
+	Overlay *render.Overlay
+	// Fleet is the Fleet that it is in.
+	Fleet *v1alpha1.FleetSpec
+}
+
+// Summarize is the line of one cluster. Claim is nil where there is none, or where nothing is known. Can is left out.
+func Summarize(namespace, name string, git Git, claim *live.Claim) Summary {
+	s := Summary{Namespace: namespace, Name: name, Can: map[string]permission.Answer{}}
+	if o := git.Overlay; o != nil {
+		s.Path, s.Problems = o.Path, o.Problems
+		if o.Claim != nil {
+			s.Spec = &o.Claim.Spec
+		}
+	}
+	s.wanted(claim)
+	s.lives(claim)
+	return s
+}
+
+// wanted is what the cluster is to be: as Git has it, or as it was last applied.
+func (s *Summary) wanted(claim *live.Claim) {
+	spec := s.Spec
+	if spec == nil && claim != nil {
+		spec = &claim.Spec
+	}
+	if spec == nil {
+		return
+	}
+	s.WantedVersion, s.Class, s.Network, s.Endpoint = spec.Version, spec.Class, spec.Network, spec.Endpoint
+	if spec.State == v1alpha1.StateDeleted {
+		return
+	}
+	s.Nodes.Wanted = int(spec.ControlPlane.Replicas)
+	if spec.Workers != nil {
+		s.Nodes.Wanted += int(spec.Workers.Replicas)
+	}
+	for _, p := range spec.Pools {
+		s.Nodes.Wanted += int(p.Replicas)
+	}
+}
+
+// lives is what the cluster is.
+func (s *Summary) lives(claim *live.Claim) {
+	if claim == nil {
+		s.Phase, s.Message = Unknown, s.notYet()
+		return
+	}
+	status := &claim.Status
+	s.Phase, s.Message, s.Version, s.Nodes.Ready = status.Phase, status.Message, status.Version, int(status.Nodes.Ready)
+	if s.Phase == "" {
+		s.Phase = v1alpha1.PhasePending
+	}
+	if s.Message == "" {
+		s.Message = "The agent has not looked at it yet"
+	}
+	s.Since = moment(phaseSince(claim))
+}
+
+// notYet is said of a cluster without a live claim.
+func (s *Summary) notYet() string {
+	switch {
+	case len(s.Problems) > 0:
+		return s.Problems[0].String()
+	case s.Spec != nil && s.Spec.State == v1alpha1.StateDeleted:
+		return "Deleted in Git, and no live claim is known; its folder may be removed once the agent says so"
+	}
+	return "In Git; the agent has not said anything of it yet"
+}
+
+// phaseSince is when the claim's phase began, as its conditions tell; zero where they do not.
+func phaseSince(claim *live.Claim) time.Time {
+	kind, otherwise := "", claim.Created
+	switch claim.Status.Phase {
+	case v1alpha1.PhaseRunning:
+		kind = v1alpha1.ConditionAvailable
+	case v1alpha1.PhaseUpdating:
+		kind = v1alpha1.ConditionUpToDate
+	case v1alpha1.PhaseDeleting, v1alpha1.PhaseDeleted, v1alpha1.PhaseError:
+		kind, otherwise = v1alpha1.ConditionAvailable, time.Time{}
+	}
+	if c := meta.FindStatusCondition(claim.Status.Conditions, kind); c != nil {
+		return c.LastTransitionTime.Time
+	}
+	return otherwise
+}
+
+// moment is a time in UTC; nil for none.
+func moment(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
