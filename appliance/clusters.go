@@ -1,30 +1,22 @@
 package appliance
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/appliance/audit"
 	"kubehenge.dev/appliance/commit"
+	"kubehenge.dev/appliance/live"
+	"kubehenge.dev/appliance/view/cluster"
+	"kubehenge.dev/appliance/view/fleet"
 	"kubehenge.dev/render"
 	"kubehenge.dev/render/permission"
 )
-
-// clusterView is a cluster as Git wants it.
-type clusterView struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	// Spec is the claim with its defaults; absent when it cannot be decoded.
-	Spec *v1alpha1.ClusterClaimSpec `json:"spec,omitempty"`
-	// Path is the cluster's folder, and Problems are why it is not applied.
-	Path     string           `json:"path"`
-	Problems []render.Problem `json:"problems,omitempty"`
-	// Can says for each action whether the person may, and why not.
-	Can map[string]permission.Answer `json:"can"`
-	// File is the claim's file as people wrote it; only where one cluster is asked for.
-	File string `json:"file,omitempty"`
-}
 
 func overlayOf(s *commit.State, c commit.Cluster) *render.Overlay {
 	for _, o := range s.Rendering.Overlays {
@@ -35,21 +27,13 @@ func overlayOf(s *commit.State, c commit.Cluster) *render.Overlay {
 	return nil
 }
 
-func (r *request) view(place permission.Place, o *render.Overlay) (clusterView, error) {
-	v := clusterView{Namespace: o.Namespace, Name: o.Name, Path: o.Path, Problems: o.Problems, Can: map[string]permission.Answer{}}
-	if o.Claim != nil {
-		v.Spec = &o.Claim.Spec
-	}
-	for action, need := range map[string]permission.Need{
-		"change": place.Change(o.Namespace, o.Name), "kubeconfig": place.Kubeconfig(o.Namespace, o.Name),
-	} {
-		answer, err := r.holder.Answer(r.Context(), need)
-		if err != nil {
-			return v, err
-		}
-		v.Can[action] = answer
-	}
-	return v, nil
+// clusterList is all that a person sees of clusters.
+type clusterList struct {
+	Commit   string                       `json:"commit"`
+	Agent    fleet.Agent                  `json:"agent"`
+	Stale    *live.Stale                  `json:"stale,omitempty"`
+	Clusters []cluster.Summary            `json:"clusters"`
+	Can      map[string]permission.Answer `json:"can"`
 }
 
 func listClusters(r *request) (any, error) {
@@ -57,35 +41,80 @@ func listClusters(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []clusterView{}
+	seen, err := r.seen(place, r.s.live.Claims())
+	if err != nil {
+		return nil, err
+	}
+	create, err := r.mayCreate(place)
+	return &clusterList{r.state.Commit, r.agent(), r.s.live.Stale(), seen, map[string]permission.Answer{"create": create}}, err
+}
+
+// seen are the clusters that the person may see: those in Git, and those that only the management cluster still has.
+func (r *request) seen(place permission.Place, claims fleet.Claims) ([]cluster.Summary, error) {
+	list := []cluster.Summary{}
+	add := func(namespace, name string, o *render.Overlay, claim *live.Claim) error {
+		sees, err := r.holder.Answer(r.Context(), place.See(namespace, name))
+		if err != nil || !sees.OK {
+			return err
+		}
+		s := cluster.Summarize(namespace, name, cluster.Git{Overlay: o, Fleet: &r.state.Rendering.Fleet.Spec}, claim)
+		list = append(list, s)
+		return r.may(place, namespace, name, s.Can)
+	}
 	for _, o := range r.state.Rendering.Overlays {
 		if o.Namespace == "" || o.Name == "" {
 			continue // what has no identity has no pool that could say who may see it
 		}
-		sees, err := r.holder.Answer(r.Context(), place.See(o.Namespace, o.Name))
-		if err != nil {
+		key := types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
+		if err := add(o.Namespace, o.Name, o, claims[key]); err != nil {
 			return nil, err
 		}
-		if !sees.OK {
-			continue
-		}
-		v, err := r.view(place, o)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, v)
+		delete(claims, key)
 	}
+	for key, claim := range claims {
+		if err := add(key.Namespace, key.Name, nil, claim); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(list, func(a, b cluster.Summary) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return list, nil
+}
+
+// may fills in what the person may do with a cluster.
+func (r *request) may(place permission.Place, namespace, name string, can map[string]permission.Answer) (err error) {
+	gone := &v1alpha1.ClusterClaim{}
+	gone.Namespace, gone.Name = namespace, name
+	for action, needs := range map[string][]permission.Need{
+		"change": {place.Change(namespace, name)}, "delete": place.Claim(gone, nil), "kubeconfig": {place.Kubeconfig(namespace, name)},
+	} {
+		if can[action], err = r.holder.Answer(r.Context(), needs...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayCreate tells whether the person may create clusters at all; storage and network take more.
+func (r *request) mayCreate(place permission.Place) (permission.Answer, error) {
 	create, err := r.holder.Answer(r.Context(), place.Create(&v1alpha1.ClusterClaim{})...)
-	if err != nil {
-		return nil, err
+	if err != nil || create.OK {
+		return create, err
 	}
-	if !create.OK {
-		for i := range create.Missing {
-			create.Missing[i].Why = "creating a cluster"
-		}
-		create.Reason = fmt.Sprintf("creating a cluster takes %s on %s, which you do not have; an administrator of Proxmox VE can give it", create.Missing[0].Privilege, create.Missing[0].Path)
+	for i := range create.Missing {
+		create.Missing[i].Why = "creating a cluster"
 	}
-	return map[string]any{"commit": r.state.Commit, "clusters": list, "can": map[string]permission.Answer{"create": create}}, nil
+	create.Reason = fmt.Sprintf("creating a cluster takes %s on %s, which you do not have; an administrator of Proxmox VE can give it", create.Missing[0].Privilege, create.Missing[0].Path)
+	return create, nil
+}
+
+// oneCluster is all that is shown of a cluster.
+type oneCluster struct {
+	Commit  string         `json:"commit"`
+	Agent   fleet.Agent    `json:"agent"`
+	Stale   *live.Stale    `json:"stale,omitempty"`
+	Cluster cluster.Detail `json:"cluster"`
 }
 
 func showCluster(r *request) (any, error) {
@@ -94,17 +123,26 @@ func showCluster(r *request) (any, error) {
 		return nil, err
 	}
 	o := overlayOf(r.state, r.cluster)
-	if o == nil {
+	now := r.s.live.Cluster(types.NamespacedName(r.cluster))
+	if o == nil && now.Claim == nil {
 		return nil, errNotVisible
 	}
-	v, err := r.view(place, o)
-	if err != nil {
-		return nil, err
+	d := cluster.Describe(r.cluster.Namespace, r.cluster.Name, cluster.Git{Overlay: o, Fleet: &r.state.Rendering.Fleet.Spec}, now, r.templates())
+	if o != nil {
+		if content, err := r.state.Tree.ReadFile(o.File); err == nil {
+			d.File = string(content)
+		}
 	}
-	if content, err := r.state.Tree.ReadFile(o.File); err == nil {
-		v.File = string(content)
+	return &oneCluster{r.state.Commit, r.agent(), r.s.live.Stale(), d}, r.may(place, r.cluster.Namespace, r.cluster.Name, d.Can)
+}
+
+// templates are all Kubernetes versions that have a VM template, as far as the management cluster says.
+func (r *request) templates() []string {
+	var list []string
+	for _, versions := range r.s.live.Versions() {
+		list = append(list, versions...)
 	}
-	return map[string]any{"commit": r.state.Commit, "cluster": v}, nil
+	return list
 }
 
 // newCluster is what a person asks for.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kubehenge.dev/appliance/live"
 	"kubehenge.dev/appliance/signin"
 	"kubehenge.dev/proxmox"
 )
@@ -21,7 +22,7 @@ import (
 // flags are those of the verb "serve". Secrets are only ever read from files.
 type flags struct {
 	listen, certFile, keyFile      string
-	caFile                         string
+	caFile, kubeconfig             string
 	notifyURL, notifyKeyFile       string
 	options                        Options
 	proxmoxURL, tokenID, tokenFile string
@@ -57,6 +58,7 @@ func (f *flags) bind(cmd *cobra.Command) {
 	flag.StringVar(&f.options.DataDir, "data-dir", "", "folder of the repository, the signing key and the audit log")
 	flag.DurationVar(&f.options.Lifetime, "session-lifetime", signin.DefaultLifetime, "when a session ends, however active it is")
 	flag.StringVar(&f.options.ReaderTokenFile, "agent-token-file", "", "file with the token by which the agent reads the repository, as the user agent; at least 16 characters")
+	flag.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig of an account that may read the management cluster (default: the cluster that this runs in, or none)")
 	flag.StringVar(&f.proxmoxURL, "proxmox-url", "", "Proxmox VE's address, such as https://pve1.example.org:8006")
 	flag.StringVar(&f.caFile, "proxmox-ca-file", "", "certificates in PEM that vouch for Proxmox VE (default: the system's)")
 	flag.StringVar(&f.tokenID, "proxmox-token-id", "", "the appliance's own API token, which may list pools and VNets; without it lists cost more calls")
@@ -79,6 +81,10 @@ func (f *flags) run(cmd *cobra.Command) error {
 			return fmt.Errorf("read the certificates of Proxmox VE: %w", err)
 		}
 		f.options.Proxmox.CA = ca
+	}
+	var err error
+	if f.options.Management, err = live.Connect(f.kubeconfig); err != nil {
+		return err
 	}
 	if f.notifyURL != "" {
 		f.options.Moved = newNudger(f.notifyURL, f.notifyKeyFile).nudge

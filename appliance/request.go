@@ -9,9 +9,13 @@ import (
 	"net/http"
 	"net/netip"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"kubehenge.dev/appliance/audit"
 	"kubehenge.dev/appliance/commit"
+	"kubehenge.dev/appliance/live"
 	"kubehenge.dev/appliance/signin"
+	"kubehenge.dev/appliance/stream"
 	view "kubehenge.dev/appliance/view/permission"
 	"kubehenge.dev/git"
 	"kubehenge.dev/proxmox"
@@ -92,10 +96,15 @@ func maySee(r *request, to route) error {
 		return err
 	}
 	answer, err := r.holder.Answer(r.Context(), place.See(r.cluster.Namespace, r.cluster.Name))
-	if err == nil && (!answer.OK || overlayOf(r.state, r.cluster) == nil) {
+	if err == nil && (!answer.OK || !r.exists()) {
 		err = errNotVisible
 	}
 	return err
+}
+
+// exists tells whether Git or the management cluster has the cluster of the path.
+func (r *request) exists() bool {
+	return overlayOf(r.state, r.cluster) != nil || r.s.live.Claim(types.NamespacedName(r.cluster)) != nil
 }
 
 func mayAdminister(r *request, to route) error {
@@ -208,7 +217,9 @@ var failures = []func(error) *failure{
 	is(http.StatusBadRequest, errBody),
 	is(http.StatusUnprocessableEntity, commit.ErrByHand, commit.ErrNotUndoable, git.ErrNoChange),
 	is(http.StatusConflict, git.ErrNonFastForward),
-	is(http.StatusServiceUnavailable, errNoFleet, git.ErrNoBranch),
+	is(http.StatusConflict, live.ErrNoKubeconfig),
+	is(http.StatusTooManyRequests, stream.ErrTooMany),
+	is(http.StatusServiceUnavailable, errNoFleet, git.ErrNoBranch, errNoManagement, live.ErrAway),
 }
 
 func on(matches bool, status int, body func() map[string]any) *failure {

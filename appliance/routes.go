@@ -34,6 +34,9 @@ var routes = []route{
 	{http.MethodGet, "/api/openid/{realm}", anyone, "", beginOpenID},
 	{http.MethodGet, "/api/openid/callback", anyone, "", finishOpenID},
 
+	{http.MethodGet, "/api/fleet", signedIn, "VM.Audit on each cluster's pool, for what is said of it", showFleet},
+	{http.MethodGet, "/api/capacity", signedIn, "what Proxmox VE shows the person", showCapacity},
+	{http.MethodGet, "/api/tasks", signedIn, "what Proxmox VE shows the person", listTasks},
 	{http.MethodGet, "/api/clusters", signedIn, "VM.Audit on each cluster's pool", listClusters},
 	{http.MethodPost, "/api/clusters", signedIn, "VM.Allocate on the workload pool, Datastore.AllocateSpace, SDN.Use", createCluster},
 	{http.MethodPost, "/api/clusters/preview", signedIn, "", previewCluster},
@@ -44,5 +47,8 @@ var routes = []route{
 	{http.MethodPost, "/api/clusters/{namespace}/{name}/delete", seesCluster, "VM.Allocate on the cluster's pool", deleteCluster},
 	{http.MethodPost, "/api/clusters/{namespace}/{name}/undo", seesCluster, "VM.Allocate on the pool of every cluster that the commit changed", undoCommit},
 
+	{http.MethodPost, "/api/clusters/{namespace}/{name}/kubeconfig", seesCluster, "Sys.Modify on the cluster's pool", downloadKubeconfig},
+
+	{http.MethodGet, "/api/events", signedIn, "", streamEvents},
 	{http.MethodGet, "/api/audit", administers, "", showAudit},
 }

@@ -14,14 +14,15 @@ func fill(path, cluster string) string {
 
 // bodies are what each route that changes something takes, for team-0/shop-0.
 var bodies = map[string]any{
-	"/api/session":                             map[string]any{"user": "alice@pve", "password": "wrong"},
-	"/api/clusters":                            map[string]any{"namespace": "team-a", "name": "new", "spec": newSpec},
-	"/api/clusters/preview":                    map[string]any{"namespace": "team-a", "name": "new", "spec": newSpec},
-	"/api/clusters/{namespace}/{name}/change":  map[string]any{"fields": []any{map[string]any{"path": "spec.workers.replicas", "value": 4}}},
-	"/api/clusters/{namespace}/{name}/scale":   map[string]any{"pool": "workers", "replicas": 5},
-	"/api/clusters/{namespace}/{name}/upgrade": map[string]any{"version": "v1.36.4"},
-	"/api/clusters/{namespace}/{name}/delete":  map[string]any{"confirm": "shop-0"},
-	"/api/clusters/{namespace}/{name}/undo":    map[string]any{"commit": strings.Repeat("1", 40)},
+	"/api/session":                                map[string]any{"user": "alice@pve", "password": "wrong"},
+	"/api/clusters":                               map[string]any{"namespace": "team-a", "name": "new", "spec": newSpec},
+	"/api/clusters/preview":                       map[string]any{"namespace": "team-a", "name": "new", "spec": newSpec},
+	"/api/clusters/{namespace}/{name}/change":     map[string]any{"fields": []any{map[string]any{"path": "spec.workers.replicas", "value": 4}}},
+	"/api/clusters/{namespace}/{name}/scale":      map[string]any{"pool": "workers", "replicas": 5},
+	"/api/clusters/{namespace}/{name}/upgrade":    map[string]any{"version": "v1.36.4"},
+	"/api/clusters/{namespace}/{name}/delete":     map[string]any{"confirm": "shop-0"},
+	"/api/clusters/{namespace}/{name}/kubeconfig": map[string]any{},
+	"/api/clusters/{namespace}/{name}/undo":       map[string]any{"commit": strings.Repeat("1", 40)},
 }
 
 var newSpec = map[string]any{"class": "kubeadm-1", "version": "v1.36.3", "network": "lan",
@@ -75,7 +76,8 @@ func TestWithoutThePrivilegeTheReasonIsTold(t *testing.T) {
 		}
 		status, answer := bob.call(to.method, fill(to.path, "team-0/shop-0"), bodies[to.path])
 		reason, _ := answer["error"].(string)
-		if status != http.StatusForbidden || !strings.Contains(reason, "takes VM.Allocate on /pool/kubehenge") || answer["missing"] == nil {
+		privilege, _, _ := strings.Cut(to.privileges, " ")
+		if status != http.StatusForbidden || !strings.Contains(reason, "takes "+privilege+" on /pool/kubehenge") || answer["missing"] == nil {
 			t.Errorf("%s %s: %d %v", to.method, to.path, status, answer)
 		}
 	}

@@ -13,12 +13,15 @@ import (
 
 	"golang.org/x/crypto/ssh"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"kubehenge.dev/appliance/audit"
 	"kubehenge.dev/appliance/commit"
 	"kubehenge.dev/appliance/githttp"
+	"kubehenge.dev/appliance/live"
 	"kubehenge.dev/appliance/review"
 	"kubehenge.dev/appliance/signin"
+	"kubehenge.dev/appliance/stream"
 	view "kubehenge.dev/appliance/view/permission"
 	"kubehenge.dev/git"
 	"kubehenge.dev/proxmox"
@@ -35,6 +38,8 @@ type Options struct {
 	PublicURL string
 	// Lifetime of a session. Default: signin.DefaultLifetime.
 	Lifetime time.Duration
+	// Management reads the management cluster; nil where there is none, and Git and Proxmox VE are all that is shown.
+	Management client.WithWatch
 	// ReaderTokenFile holds the token with which the agent reads the repository, as the user githttp.ReaderUser; empty lets no such reader in.
 	ReaderTokenFile string
 	// Moved is called when the branch has moved; nil where nobody waits for it. It must return soon.
@@ -55,9 +60,14 @@ type Server struct {
 	audit  *audit.Log
 	own    *own
 	git    *githttp.Handler
+	live   *live.Model
+	hub    *stream.Hub
 	signer ssh.Signer
 	page   *page
 	mux    *http.ServeMux
+
+	classes classList
+	behind  distance
 }
 
 // New prepares the appliance: it makes what is missing in the data folder, and reads the repository once, so that the first page and the first push are
@@ -68,7 +78,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
-	s := &Server{opts: o}
+	s := &Server{opts: o, hub: stream.New(o.Clock)}
 	for _, step := range []struct {
 		doing string
 		run   func(context.Context) error
@@ -79,6 +89,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		{"prepare Proxmox VE", s.prepareProxmox},
 		{"serve the repository", s.serveGit},
 		{"prepare commits", s.prepareCommits},
+		{"prepare to watch the management cluster", s.prepareLive},
 		{"read the repository", s.warm},
 	} {
 		if err := step.run(ctx); err != nil {
@@ -126,6 +137,18 @@ func (s *Server) prepareCommits(context.Context) (err error) {
 	return err
 }
 
+func (s *Server) prepareLive(context.Context) error {
+	s.live = live.New(live.Options{Client: s.opts.Management, Changed: s.seen, Clock: s.opts.Clock, Log: s.opts.Log})
+	s.behind.parents = func(sha string) ([]string, error) {
+		c, err := s.git.Repository().Commit(sha)
+		if err != nil {
+			return nil, err
+		}
+		return c.Parents, nil
+	}
+	return nil
+}
+
 // warm renders once. A repository without a commit has nothing to render.
 func (s *Server) warm(ctx context.Context) error {
 	if _, err := s.git.Repository().Fetch(ctx); err != nil {
@@ -133,12 +156,6 @@ func (s *Server) warm(ctx context.Context) error {
 	}
 	_, err := s.writer.Current(ctx)
 	return err
-}
-
-func (s *Server) moved() {
-	if s.opts.Moved != nil {
-		s.opts.Moved()
-	}
 }
 
 // zones are the SDN zones of VNets.
@@ -161,8 +178,12 @@ func (s *Server) SigningKey() string {
 	return committer.Email + " " + strings.TrimSpace(string(ssh.MarshalAuthorizedKey(s.signer.PublicKey())))
 }
 
-// Run keeps sessions alive until the context is done.
-func (s *Server) Run(ctx context.Context) { s.keeper.Run(ctx) }
+// Run keeps sessions alive and watches the management cluster until the context is done.
+func (s *Server) Run(ctx context.Context) {
+	go s.live.Run(ctx)
+	defer s.hub.Close()
+	s.keeper.Run(ctx)
+}
 
 // Close closes the audit log.
 func (s *Server) Close() error { return s.audit.Close() }

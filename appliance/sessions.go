@@ -6,6 +6,7 @@ import (
 
 	"kubehenge.dev/appliance/audit"
 	"kubehenge.dev/appliance/signin"
+	"kubehenge.dev/render/permission"
 )
 
 type realmView struct {
@@ -68,7 +69,18 @@ func (r *request) open(id string, s *signin.Session) error {
 	return nil
 }
 
-func showSession(r *request) (any, error) { return viewOf(r.session), nil }
+func showSession(r *request) (any, error) {
+	v := struct {
+		sessionView
+		Can map[string]permission.Answer `json:"can,omitempty"`
+	}{sessionView: viewOf(r.session)}
+	place, err := r.look()
+	if err != nil {
+		return v, nil // there is nothing yet that somebody could do
+	}
+	v.Can, err = r.mayAtAll(place)
+	return v, err
+}
 
 func signOut(r *request) (any, error) {
 	r.s.keeper.End(r.session)

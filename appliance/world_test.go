@@ -12,8 +12,11 @@ import (
 	"time"
 
 	testclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"kubehenge.dev/appliance/commit"
+	"kubehenge.dev/appliance/live"
 	"kubehenge.dev/classes"
 	"kubehenge.dev/git"
 	"kubehenge.dev/proxmox"
@@ -29,6 +32,7 @@ type world struct {
 	proxmox *simulator.Server
 	server  *Server
 	moved   int
+	kube    client.WithWatch // the management cluster
 }
 
 var passwords = map[string]string{"alice@pve": "wonderland", "bob@pve": "builder", "root@pam": "kubehenge"}
@@ -45,9 +49,14 @@ func newWorld(t *testing.T) *world {
 		simulator.ACLSpec{Path: "/pool/kubehenge/team-0.shop-0", Roles: []string{"PVEVMAdmin"}, Users: []string{"alice@pve"}})
 	w := &world{T: t, clock: testclock.NewFakeClock(time.Now())}
 	w.proxmox = simulator.Start(t, func(o *simulator.Options) { o.Inventory, o.Clock = inv, w.clock })
+	scheme, err := live.Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.kube = fake.NewClientBuilder().WithScheme(scheme).Build()
 	dir := t.TempDir()
 	w.server, err = New(t.Context(), Options{Proxmox: proxmox.Options{URL: w.proxmox.URL(), CA: w.proxmox.CA()}, DataDir: dir,
-		PublicURL: "https://kubehenge.example/", Clock: w.clock, Moved: func() { w.moved++ }})
+		PublicURL: "https://kubehenge.example/", Clock: w.clock, Management: w.kube, Moved: func() { w.moved++ }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,193 @@
+package appliance
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"kubehenge.dev/api/v1alpha1"
+)
+
+// put puts objects into the management cluster.
+func (w *world) put(list ...client.Object) {
+	w.Helper()
+	for _, o := range list {
+		if err := w.kube.Create(w.Context(), o); err != nil {
+			w.Fatal(err)
+		}
+	}
+}
+
+// watch watches the management cluster, and waits until the last claim that was put is seen.
+func (w *world) watch(last types.NamespacedName) {
+	w.Helper()
+	ctx, stop := context.WithCancel(w.Context())
+	w.Cleanup(stop)
+	go w.server.live.Run(ctx)
+	for deadline := time.Now().Add(20 * time.Second); w.server.live.Claim(last) == nil || w.server.live.Fleet() == nil || len(w.server.live.Cluster(last).Machines) == 0; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			w.Fatal("the management cluster is not read")
+		}
+	}
+}
+
+func liveClaim(namespace, name string) *v1alpha1.ClusterClaim {
+	c := &v1alpha1.ClusterClaim{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	c.Spec.Version, c.Spec.Network = "v1.36.3", "lan"
+	c.Status.Phase, c.Status.Message, c.Status.Version = v1alpha1.PhaseRunning, "Running; 5 of 5 nodes ready", "v1.36.3"
+	c.Status.Nodes.Ready = 5
+	c.Status.Allocation = &v1alpha1.Allocation{Network: "lan", Addresses: []string{"10.1.0.0-10.1.0.9"}, VMIDs: v1alpha1.IDRange{Start: 20000, End: 20099}}
+	return c
+}
+
+func liveMachine(namespace, cluster, name string) *clusterv1.Machine {
+	m := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{clusterv1.ClusterNameLabel: cluster}}}
+	m.Spec.Version = "v1.36.3"
+	return m
+}
+
+// running is a management cluster with the two clusters of the repository, and one that Git no longer has.
+func running(t *testing.T) *world {
+	w := newWorld(t)
+	fleet := &v1alpha1.Fleet{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.FleetName}}
+	fleet.Status.Source = v1alpha1.SourceStatus{AppliedCommit: w.tip().Hash, Tip: w.tip().Hash, Message: "In step with main"}
+	class := &clusterv1.ClusterClass{ObjectMeta: metav1.ObjectMeta{Namespace: v1alpha1.SystemNamespace, Name: "kubeadm-1", Annotations: map[string]string{v1alpha1.VersionsAnnotation: "v1.36.3,v1.36.4,v1.37.0"}}}
+	w.put(fleet, class, liveClaim("team-0", "shop-0"), liveClaim("team-0", "shop-1"), liveClaim("team-9", "gone"), liveMachine("team-9", "gone", "gone-cp-1"),
+		liveMachine("team-0", "shop-0", "shop-0-cp-1"), liveMachine("team-0", "shop-1", "shop-1-cp-1"))
+	w.watch(types.NamespacedName{Namespace: "team-9", Name: "gone"})
+	return w
+}
+
+func TestClustersAreShownAsTheyAreToWhoMaySeeThem(t *testing.T) {
+	w := running(t)
+	for user, want := range map[string][]string{"alice@pve": {"team-0/shop-0"}, "bob@pve": {"team-0/shop-0", "team-0/shop-1", "team-9/gone"}} {
+		_, answer := w.signedIn(user).call(http.MethodGet, "/api/clusters", nil)
+		if diff := cmp.Diff(want, names(answer)); diff != "" {
+			t.Errorf("%s sees:\n%s", user, diff)
+		}
+		first := answer["clusters"].([]any)[0].(map[string]any)
+		if first["phase"] != "Running" || first["message"] != "Running; 5 of 5 nodes ready" || first["wantedVersion"] != "v1.36.3" || answer["stale"] != nil {
+			t.Errorf("%v", first)
+		}
+		can := first["can"].(map[string]any)
+		for _, action := range []string{"change", "delete", "kubeconfig"} {
+			if can[action] == nil {
+				t.Errorf("nothing is said of %s", action)
+			}
+		}
+	}
+}
+
+func TestOneClusterIsShownWithItsMachines(t *testing.T) {
+	w := running(t)
+	alice := w.signedIn("alice@pve")
+	_, answer := alice.call(http.MethodGet, "/api/clusters/team-0/shop-0", nil)
+	cluster, _ := answer["cluster"].(map[string]any)
+	nodes, _ := cluster["nodesList"].([]any)
+	if len(nodes) != 1 || nodes[0].(map[string]any)["name"] != "shop-0-cp-1" {
+		t.Errorf("nodes %v", nodes)
+	}
+	if diff := cmp.Diff([]any{"v1.37.0", "v1.36.4"}, cluster["upgrades"]); diff != "" {
+		t.Errorf("upgrades:\n%s", diff)
+	}
+	if cluster["allocation"].(map[string]any)["network"] != "lan" || cluster["fileName"] != "clusters/team-0/shop-0/claim.yaml" || cluster["resources"].(map[string]any)["vms"] != float64(5) {
+		t.Errorf("%v", cluster)
+	}
+	if status, answer := alice.call(http.MethodGet, "/api/clusters/team-9/gone", nil); status != http.StatusNotFound || answer["error"] != errNotVisible.Error() {
+		t.Errorf("a cluster that she may not see: %d %v", status, answer)
+	}
+	status, answer := w.signedIn("bob@pve").call(http.MethodGet, "/api/clusters/team-9/gone", nil)
+	if cluster, _ := answer["cluster"].(map[string]any); status != http.StatusOK || cluster["path"] != "" || cluster["phase"] != "Running" {
+		t.Errorf("a cluster that Git no longer has: %d %v", status, answer)
+	}
+}
+
+func TestTheFleetTellsWhatThereIsToChooseFrom(t *testing.T) {
+	w := running(t)
+	_, alice := w.signedIn("alice@pve").call(http.MethodGet, "/api/fleet", nil)
+	agent, _ := alice["agent"].(map[string]any)
+	if agent["commit"] != w.tip().Hash || agent["behind"] != float64(0) || agent["message"] != "In step with main" {
+		t.Errorf("agent %v", agent)
+	}
+	class := alice["classes"].([]any)[0].(map[string]any)
+	if diff := cmp.Diff([]any{"v1.36.4", "v1.36.3"}, class["versions"]); diff != "" {
+		t.Errorf("versions of the class:\n%s", diff)
+	}
+	network := alice["networks"].([]any)[0].(map[string]any)
+	if network["endpoints"].(map[string]any)["next"] != "10.0.1.2" || network["nodes"].(map[string]any)["used"] != float64(30) {
+		t.Errorf("network %v", network)
+	}
+	if diff := cmp.Diff([]any{"team-0"}, alice["namespaces"]); diff != "" {
+		t.Errorf("namespaces:\n%s", diff)
+	}
+	can := alice["can"].(map[string]any)
+	for what, ok := range map[string]bool{"create": false, "audit": false, "repository": false} {
+		if can[what].(map[string]any)["ok"] != ok {
+			t.Errorf("%s: %v", what, can[what])
+		}
+	}
+	_, root := w.signedIn("root@pam").call(http.MethodGet, "/api/session", nil)
+	if can, _ := root["can"].(map[string]any); can["create"].(map[string]any)["ok"] != true || can["audit"].(map[string]any)["ok"] != true {
+		t.Errorf("root may %v", root["can"])
+	}
+}
+
+func TestTheAgentIsBehindByTheCommitsSince(t *testing.T) {
+	w := running(t)
+	root := w.signedIn("root@pam")
+	for replicas := range 3 {
+		root.call(http.MethodPost, "/api/clusters/team-0/shop-0/scale", map[string]any{"pool": "workers", "replicas": 10 + replicas})
+	}
+	_, answer := root.call(http.MethodGet, "/api/clusters", nil)
+	if agent := answer["agent"].(map[string]any); agent["behind"] != float64(3) {
+		t.Errorf("agent %v", agent)
+	}
+}
+
+func TestTheKubeconfigIsHandedOutAndRecorded(t *testing.T) {
+	w := running(t)
+	root := w.signedIn("root@pam")
+	const path = "/api/clusters/team-0/shop-0/kubeconfig"
+	if status, answer := root.call(http.MethodPost, path, map[string]any{}); status != http.StatusConflict || !strings.Contains(answer["error"].(string), "no kubeconfig yet") {
+		t.Errorf("before there is one: %d %v", status, answer)
+	}
+	w.put(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: v1alpha1.KubeconfigNamespace, Name: "team-0.shop-0"}, Data: map[string][]byte{"value": []byte("kind: Config # very secret")}})
+	rec := root.send(http.MethodPost, path, map[string]any{})
+	if rec.Code != http.StatusOK || rec.Body.String() != "kind: Config # very secret" || rec.Header().Get("Content-Type") != "application/yaml" ||
+		rec.Header().Get("Content-Disposition") != `attachment; filename="team-0.shop-0.kubeconfig"` || rec.Header().Get("Cache-Control") != "no-store" {
+		t.Errorf("%d %v %s", rec.Code, rec.Header(), rec.Body)
+	}
+	if status, _ := w.signedIn("bob@pve").call(http.MethodPost, path, map[string]any{}); status != http.StatusForbidden {
+		t.Errorf("with VM.Audit alone: %d", status)
+	}
+	log := w.readFile("audit.jsonl")
+	if strings.Count(log, `"what":"kubeconfig"`) != 3 || strings.Contains(log, "very secret") || !strings.Contains(log, `"refused":"downloading the kubeconfig`) {
+		t.Errorf("audit log %s", log)
+	}
+}
+
+func TestWhatProxmoxVEShowsIsShown(t *testing.T) {
+	w := running(t)
+	status, answer := w.signedIn("root@pam").call(http.MethodGet, "/api/capacity", nil)
+	nodes, _ := answer["nodes"].([]any)
+	storages, _ := answer["storages"].([]any)
+	if status != http.StatusOK || len(nodes) != 3 || len(storages) == 0 || nodes[0].(map[string]any)["memory"].(map[string]any)["totalBytes"] == float64(0) {
+		t.Errorf("%d %v", status, answer)
+	}
+	if status, answer := w.signedIn("alice@pve").call(http.MethodGet, "/api/capacity", nil); status != http.StatusOK || len(answer["storages"].([]any)) != 0 {
+		t.Errorf("alice, who may see no storage: %d %v", status, answer)
+	}
+	if status, answer := w.signedIn("root@pam").call(http.MethodGet, "/api/tasks", nil); status != http.StatusOK || answer["tasks"] == nil {
+		t.Errorf("%d %v", status, answer)
+	}
+}
