@@ -10,6 +10,7 @@ import clusterChanges from "./cluster-changes";
 import clusterAccess from "./cluster-access";
 import clusterEvents from "./cluster-events";
 import clusterFile from "./cluster-file";
+import changePlan from "./change-plan";
 import deleting from "./delete";
 import repository from "./repository";
 import capacity from "./capacity";
@@ -30,6 +31,7 @@ export default {
   clusterAccess,
   clusterEvents,
   clusterFile,
+  changePlan,
   delete: deleting,
   repository,
   capacity,

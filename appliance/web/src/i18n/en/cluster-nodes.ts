@@ -1,5 +1,32 @@
 import type { Section } from "../texts";
 
 export default {
-  title: "Kubehenge",
+  list: "Nodes",
+  rack: "Proxmox VE nodes and the VMs on them",
+  noPlace: "No place yet",
+  state: "State",
+  node: "Node",
+  role: "Role",
+  controlPlane: "Control plane",
+  worker: "Worker",
+  workerOf: "Worker, {pool}",
+  vm: "VM",
+  vmNumber: "VM {vmid}",
+  on: "On",
+  address: "Address",
+  version: "Version",
+  age: "Since",
+  madeBy: "Made by",
+  ready: "Ready",
+  free: "{free} free",
+  placeLine: "{role}, VM {vmid} on {node}",
+  none: "There are no nodes yet",
+  noneHint: "They are listed here as soon as Cluster API makes the first one.",
+  deleted: "All nodes are gone",
+  lossSurvives: {
+    one: "Losing one Proxmox VE node costs at most one control-plane node and {n} worker. The API stays up.",
+    other: "Losing one Proxmox VE node costs at most one control-plane node and {n} workers. The API stays up.",
+  },
+  lossStops: "Losing one Proxmox VE node may stop the API until its VMs run again.",
+  console: "VM {vmid} in Proxmox VE",
 } as const satisfies Section;

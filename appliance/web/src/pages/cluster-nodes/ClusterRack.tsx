@@ -1,0 +1,28 @@
+import { type Node, useCapacity } from "@/api";
+import { Rack, useWords } from "@/components";
+import { useTexts } from "@/i18n";
+import { rackOf, shortName } from "./rack";
+
+/** Where a cluster's VMs are, a column a Proxmox VE node, with the memory that is free there as far as the person may see it. */
+export function ClusterRack({ cluster, nodes }: { cluster: string; nodes: readonly Node[] }) {
+  const t = useTexts("clusterNodes");
+  const say = useWords();
+  const known = useCapacity().data?.nodes;
+  const note = (name: string) => {
+    const memory = known?.find((n) => n.name === name)?.memory;
+    return memory === undefined ? undefined : t("free", { free: say.bytes(memory.totalBytes - memory.usedBytes) });
+  };
+  return (
+    <Rack
+      nodes={rackOf(nodes).map((shelf) => ({
+        name: shelf.node === "" ? t("noPlace") : shelf.node,
+        note: note(shelf.node),
+        vms: shelf.machines.map((m) => ({
+          name: shortName(cluster, m.name),
+          detail: m.vmid === undefined || m.vmid === 0 ? m.phase : t("vmNumber", { vmid: m.vmid }),
+          state: m.ready ? "ready" : m.phase === "Failed" ? "error" : "new",
+        })),
+      }))}
+    />
+  );
+}

@@ -1,0 +1,65 @@
+import type { Node } from "@/api";
+import { Badge, type Column, type MarkKind, Sha, Span, State, Table } from "@/components";
+import { asSentence } from "@/components/Failed/Failed";
+import { useTexts } from "@/i18n";
+import layout from "@/styles/layout.module.css";
+import { changeAddress } from "../addresses";
+
+/** markOfNode is how a node is drawn. */
+export function markOfNode(node: Node): MarkKind {
+  if (node.ready) {
+    return "running";
+  }
+  return ({ Failed: "error", Deleting: "deleting" } as Partial<Record<string, MarkKind>>)[node.phase] ?? "progress";
+}
+
+/** A cluster's nodes, one a row. On a phone what does not fit stands below the name. */
+export function NodeTable({ nodes }: { nodes: readonly Node[] }) {
+  const t = useTexts("clusterNodes");
+  const roleOf = useRole();
+  const word = (n: Node) => (n.ready ? t("ready") : n.phase);
+  const columns: Column<Node>[] = [
+    { key: "state", head: t("state"), width: "fit", show: "wide", cell: (n) => <State kind={markOfNode(n)}>{word(n)}</State> },
+    { key: "node", head: t("node"), header: true, cell: (n) => <NodeName node={n} /> },
+    { key: "phoneState", head: t("state"), width: "fit", show: "phone", cell: (n) => <Badge kind={markOfNode(n)}>{word(n)}</Badge> },
+    { key: "role", head: t("role"), show: "wide", soft: true, cell: (n) => <span className={layout.nowrap}>{roleOf(n)}</span> },
+    { key: "vm", head: t("vm"), width: "fit", show: "wide", cell: (n) => n.vmid || "" },
+    { key: "on", head: t("on"), width: "fit", show: "wide", cell: (n) => n.proxmoxNode },
+    { key: "address", head: t("address"), width: "fit", show: "wide", cell: (n) => <span className={layout.mono}>{n.address}</span> },
+    { key: "version", head: t("version"), width: "fit", show: "roomy", soft: true, cell: (n) => n.version },
+    { key: "age", head: t("age"), width: "fit", show: "roomy", soft: true, cell: (n) => <Span since={n.since} /> },
+    { key: "madeBy", head: t("madeBy"), width: "fit", show: "wide", cell: (n) => n.commit && <Sha commit={n.commit} to={changeAddress(n.commit)} /> },
+  ];
+  return <Table label={t("list")} columns={columns} rows={nodes} rowKey={(n) => n.name} tone={(n) => (markOfNode(n) === "error" ? "error" : undefined)} />;
+}
+
+function useRole(): (node: Node) => string {
+  const t = useTexts("clusterNodes");
+  return (n) => {
+    if (n.role === "control-plane") {
+      return t("controlPlane");
+    }
+    return n.pool === undefined || n.pool === "" || n.pool === "workers" ? t("worker") : t("workerOf", { pool: n.pool });
+  };
+}
+
+function NodeName({ node }: { node: Node }) {
+  const t = useTexts("clusterNodes");
+  const role = useRole()(node);
+  const placed = node.vmid !== undefined && node.vmid !== 0 && node.proxmoxNode !== undefined;
+  return (
+    <>
+      {node.name}
+      <span className={`${layout.sub} ${layout.narrow}`}>
+        {placed ? t("placeLine", { role, vmid: node.vmid ?? 0, node: node.proxmoxNode ?? "" }) : role}
+        {node.address !== undefined && (
+          <>
+            <br />
+            {node.address}
+          </>
+        )}
+      </span>
+      {!node.ready && node.message !== undefined && node.message !== "" && <span className={layout.sub}>{asSentence(node.message)}</span>}
+    </>
+  );
+}

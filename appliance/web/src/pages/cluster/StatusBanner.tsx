@@ -1,0 +1,41 @@
+import { Fragment, type ReactNode } from "react";
+import type { ClusterAnswer } from "@/api";
+import { Banner, Button, markOf, Sha, Span, Time, toneOf } from "@/components";
+import { asSentence } from "@/components/Failed/Failed";
+import { useTexts } from "@/i18n";
+import { changeAddress } from "../addresses";
+
+/** One sentence that says what the cluster waits for or how it stands, since when, and what is on its way to it. */
+export function StatusBanner({ answer }: { answer: ClusterAnswer }) {
+  const t = useTexts("cluster");
+  const { cluster, stale } = answer;
+  const mark = markOf(cluster.phase);
+  const { pending } = cluster;
+  const help: ReactNode[] = [];
+  if (stale !== undefined) {
+    help.push(t.rich("staleThen", { time: <Time at={stale.since} form="clock" /> }));
+  } else if (cluster.since !== undefined) {
+    help.push(t.rich("since", { time: <Time at={cluster.since} />, span: <Span since={cluster.since} /> }));
+  } else if (cluster.phase === "Unknown") {
+    help.push(t("unknownNext"));
+  }
+  if (pending !== undefined) {
+    help.push(t.rich("pending", { commit: <Sha commit={pending.commit} to={changeAddress(pending.commit)} />, subject: pending.subject }));
+  }
+  const sentence = cluster.message === "" ? t("unknown", { cluster: `${cluster.namespace}/${cluster.name}` }) : asSentence(cluster.message);
+  return (
+    <Banner
+      tone={stale === undefined ? toneOf[mark] : "gone"}
+      mark={mark}
+      help={help.map((h, i) => (
+        <Fragment key={i}>
+          {i > 0 && " "}
+          {h}
+        </Fragment>
+      ))}
+      actions={pending === undefined ? undefined : <Button to={changeAddress(pending.commit)} icon="commit">{t("showChange")}</Button>}
+    >
+      {sentence}
+    </Banner>
+  );
+}

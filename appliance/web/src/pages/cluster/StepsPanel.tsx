@@ -1,0 +1,23 @@
+import type { Phase, Step } from "@/api";
+import { Panel, Span, Steps } from "@/components";
+import { useTexts } from "@/i18n";
+import { courseOf, stepNumber } from "./standing";
+
+/** The way of what happens to a cluster, in order, with the time each step took. */
+export function StepsPanel({ phase, steps }: { phase: Phase; steps: Step[] }) {
+  const t = useTexts("cluster");
+  const at = stepNumber(steps);
+  const aside = at === undefined ? t("stepsDone", { n: steps.length }) : t("stepOf", { step: at, all: steps.length });
+  return (
+    <Panel flush title={t(courseOf(phase, steps))} aside={steps.every((s) => s.state === "todo") ? undefined : aside}>
+      <Steps
+        steps={steps.map((s) => ({
+          name: s.name,
+          state: s.state,
+          detail: s.message,
+          time: s.started === undefined || s.state === "todo" ? undefined : <Span since={s.started} until={s.state === "current" ? undefined : (s.ended ?? s.started)} />,
+        }))}
+      />
+    </Panel>
+  );
+}

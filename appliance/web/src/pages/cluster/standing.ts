@@ -1,0 +1,28 @@
+import type { Detail, Phase, Step, Summary } from "@/api";
+
+/** gone tells whether a cluster is on its way out, by what Git wants or by what is so. */
+export function gone(cluster: Pick<Summary, "phase" | "spec">): boolean {
+  return cluster.phase === "Deleting" || cluster.phase === "Deleted" || cluster.spec?.state === "Deleted";
+}
+
+/** upgradesOf are the versions that a cluster may be raised to; undefined where the server does not say. */
+export function upgradesOf(cluster: Detail): string[] | undefined {
+  return cluster.upgrades;
+}
+
+/** Course is which way a cluster's steps are told: as what happens, or as what happened. */
+export type Course = "creating" | "updating" | "deleting" | "how";
+
+const courses: Partial<Record<Phase, Course>> = { Pending: "creating", Provisioning: "creating", Updating: "updating", Deleting: "deleting" };
+
+/** courseOf is what a cluster's steps are called. */
+export function courseOf(phase: Phase, steps: Step[]): Course {
+  const course = courses[phase];
+  return course ?? (steps.some((s) => s.state === "current" || s.state === "failed") ? "creating" : "how");
+}
+
+/** stepNumber is the step that is under way or failed, from 1; undefined when all are done, or none has begun. */
+export function stepNumber(steps: Step[]): number | undefined {
+  const at = steps.findIndex((s) => s.state === "current" || s.state === "failed");
+  return at < 0 ? undefined : at + 1;
+}

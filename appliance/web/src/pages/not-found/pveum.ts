@@ -1,0 +1,20 @@
+import type { Need } from "@/api";
+
+/** The roles of Proxmox VE that hold a privilege, and VM.Audit where it is about a pool, without much else. */
+const roles: Readonly<Record<string, string>> = {
+  "VM.Audit": "PVEAuditor",
+  "VM.Allocate": "PVEVMAdmin",
+  "Datastore.AllocateSpace": "PVEDatastoreUser",
+  "SDN.Use": "PVESDNUser",
+};
+
+/** No role of Proxmox VE but Administrator holds Sys.Modify, so it gets one of its own. A role on a pool replaces what is inherited, hence the others. */
+const ownRole = "KubehengeClusterAdmin";
+const ownPrivileges = "Sys.Modify VM.Allocate VM.Audit";
+
+/** aclCommands are the commands that give a user what is missing, one a path and role. */
+export function aclCommands(user: string, missing: readonly Pick<Need, "privilege" | "path">[]): string[] {
+  const give = missing.map((n) => `pveum acl modify ${n.path} --users ${user} --roles ${roles[n.privilege] ?? ownRole}`);
+  const needsOwn = missing.some((n) => roles[n.privilege] === undefined);
+  return [...(needsOwn ? [`pveum role add ${ownRole} --privs "${ownPrivileges}"`] : []), ...new Set(give)];
+}

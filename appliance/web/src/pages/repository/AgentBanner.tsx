@@ -1,0 +1,40 @@
+import type { ReactNode } from "react";
+import type { Agent, Stale } from "@/api";
+import { Banner, Sha, Span, Time } from "@/components";
+import { asSentence } from "@/components/Failed/Failed";
+import { useTexts } from "@/i18n";
+import { changeAddress } from "../addresses";
+
+/** How far the agent is behind the branch, in one sentence. */
+export function AgentBanner({ agent, branch, lastFetch, stale }: { agent: Agent; branch: string; lastFetch?: string; stale?: Stale }) {
+  const t = useTexts("repository");
+  const fetched = lastFetch === undefined ? null : t.rich("fetched", { span: <Span since={lastFetch} /> });
+  if (stale !== undefined) {
+    return (
+      <Banner tone="wait" mark="pending" help={asSentence(stale.message)}>
+        {t.rich("stale", { time: <Time at={stale.since} form="clock" /> })}
+      </Banner>
+    );
+  }
+  const { commit } = agent;
+  if (commit === undefined || commit === "") {
+    return (
+      <Banner tone="gone" mark="stale" help={asSentence(agent.message ?? "")}>
+        {t("notKnown")}
+      </Banner>
+    );
+  }
+  const sha: ReactNode = <Sha commit={commit} to={changeAddress(commit)} />;
+  if ((agent.behind ?? 0) === 0) {
+    return (
+      <Banner tone="ok" mark="running" help={fetched}>
+        {t.rich("inStep", { branch, commit: sha })}
+      </Banner>
+    );
+  }
+  return (
+    <Banner tone="busy" mark="progress" help={agent.message === undefined || agent.message === "" ? t.rich("agentAt", { commit: sha }) : asSentence(agent.message)}>
+      {t("behind", { n: agent.behind ?? 0, branch })}
+    </Banner>
+  );
+}
