@@ -25,7 +25,7 @@ func prepareCommand(ask asker) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prepare",
 		Short: "Make roles, pools, users, tokens and rights in Proxmox VE",
-		Long: `Prepare makes in Proxmox VE what Kubehenge needs there: roles, the group of the clusters' users, the pools, the users of the agent, of the
+		Long: `Prepare makes in Proxmox VE what Kubehenge needs there: roles, the group of the clusters' users, the pools, the users of the agent, of the appliance, of the
 provider and (with proxmox.ha) of HA, their tokens and their rights, for the pools, storages and networks that clusters/fleet.yaml names. Storages are
 not made; the one for ISOs has to be there. It does what is missing and no more, and may be run again at any time, also after it was interrupted.
 
@@ -41,7 +41,7 @@ nowhere else. At the end it checks everything as kubehenge proxmox check does.`,
 	}
 	o.register(cmd)
 	cmd.Flags().StringVar(&o.out, "out", "", "folder for the tokens' secrets, outside of any Git repository")
-	cmd.Flags().StringSliceVar(&o.renew, "renew", nil, "replace these tokens: agent, ha, provider")
+	cmd.Flags().StringSliceVar(&o.renew, "renew", nil, "replace these tokens: agent, appliance, ha, provider")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would be done, and change nothing")
 	return cmd
 }

@@ -14,7 +14,7 @@ type Plan struct {
 	Fleet *v1alpha1.Fleet
 	// Secrets is the folder that the tokens' secrets are written to, one file a token, readable by its owner alone.
 	Secrets string
-	// Renew are the names of users (agent, ha, provider) whose token is replaced; the old one stops at once.
+	// Renew are the names of users (agent, appliance, ha, provider) whose token is replaced; the old one stops at once.
 	Renew []string
 	// DryRun changes nothing.
 	DryRun bool

@@ -72,7 +72,7 @@ func (g Grant) Privileges(v Version) []string {
 
 // Grants are the grants of the users that exist once. Each line is proven by a test that takes the privilege away and
 // repeats the call.
-var Grants = slices.Concat(provider, agent, ha)
+var Grants = slices.Concat(provider, agent, ha, appliance)
 
 // Clusters are the grants of each cluster's user and token.
 var Clusters = cluster

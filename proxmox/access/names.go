@@ -4,12 +4,14 @@ import "strings"
 
 // The users and tokens that Kubehenge runs as.
 const (
-	ProviderUser  = "kubehenge-provider@pve"
-	ProviderToken = "kubehenge-provider@pve!capmox"
-	AgentUser     = "kubehenge-agent@pve"
-	AgentToken    = "kubehenge-agent@pve!agent"
-	HAUser        = "kubehenge-ha@pve"
-	HAToken       = "kubehenge-ha@pve!ha"
+	ProviderUser   = "kubehenge-provider@pve"
+	ProviderToken  = "kubehenge-provider@pve!capmox"
+	AgentUser      = "kubehenge-agent@pve"
+	AgentToken     = "kubehenge-agent@pve!agent"
+	HAUser         = "kubehenge-ha@pve"
+	HAToken        = "kubehenge-ha@pve!ha"
+	ApplianceUser  = "kubehenge-appliance@pve"
+	ApplianceToken = "kubehenge-appliance@pve!appliance"
 )
 
 // ClustersGroup is the group of the users that clusters have.
@@ -43,10 +45,10 @@ func Identities(p Place) []Identity {
 	if p.HA {
 		list = append(list, Identity{HAUser, HAToken, "Kubehenge: the agent, for high availability alone"})
 	}
-	return list
+	return append(list, Identity{ApplianceUser, ApplianceToken, "Kubehenge: the appliance, reads which pools and VNets there are"})
 }
 
-// Name is what people call it: provider, agent or ha.
+// Name is what people call it: provider, agent, ha or appliance.
 func (i Identity) Name() string {
 	name, _, _ := strings.Cut(i.User, "@")
 	return strings.TrimPrefix(name, "kubehenge-")

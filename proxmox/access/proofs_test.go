@@ -52,6 +52,8 @@ var proofs = map[string]func(context.Context, *world) error{
 	"KubehengeAgentRealm Realm.AllocateUser": makeUser,
 	"KubehengeHA Sys.Console":                underHA,
 	"KubehengeHA Sys.Audit":                  func(ctx context.Context, w *world) error { _, err := w.ha.HA().Resources(ctx); return err },
+	"KubehengeAppliance Pool.Audit":          func(ctx context.Context, w *world) error { return listsPool(ctx, w.appliance) },
+	"KubehengeApplianceZones SDN.Audit":      seesVNet,
 	access.ClusterRole + " VM.Audit":         func(ctx context.Context, w *world) error { return w.plugin.status(ctx, ourVM) },
 	access.ClusterRole + " VM.Config.Disk":   func(ctx context.Context, w *world) error { return w.plugin.attach(ctx, ourVM, ourVolume) },
 	access.SharedRole + " Datastore.AllocateSpace": func(ctx context.Context, w *world) error {
@@ -128,8 +130,10 @@ func insertAndEject(ctx context.Context, w *world) error {
 	return errors.New("the tag was not set")
 }
 
-func seesPool(ctx context.Context, w *world) error {
-	list, err := w.agent.Pools().List(ctx)
+func seesPool(ctx context.Context, w *world) error { return listsPool(ctx, w.agent) }
+
+func listsPool(ctx context.Context, c *proxmox.Client) error {
+	list, err := c.Pools().List(ctx)
 	for _, p := range list {
 		if p.ID == ourPool {
 			return nil
@@ -186,6 +190,14 @@ func seesMemory(ctx context.Context, w *world) error {
 		if n.MemoryBytes == 0 {
 			return errNotShown
 		}
+	}
+	return err
+}
+
+func seesVNet(ctx context.Context, w *world) error {
+	zones, err := w.appliance.Networks().VNets(ctx)
+	if err == nil && zones[ourVNet] == "" {
+		err = errNotShown
 	}
 	return err
 }

@@ -190,6 +190,50 @@ var haMayNot = attempts{
 	},
 }
 
+var applianceMayNot = attempts{
+	"see a machine": func(ctx context.Context, w *world) error {
+		_, err := w.appliance.Machines().Find(ctx, ourVM)
+		return err
+	},
+	"see a template": func(ctx context.Context, w *world) error {
+		list, err := w.appliance.Machines().Templates(ctx, "kubehenge", "kubeadm-v1.36.3")
+		return seesNone(len(list), err)
+	},
+	"see another pool": func(ctx context.Context, w *world) error {
+		list, err := w.appliance.Pools().List(ctx)
+		return seesNone(len(slices.DeleteFunc(list, func(p proxmox.Pool) bool { return p.ID == "kubehenge" || strings.HasPrefix(p.ID, "kubehenge/") })), err)
+	},
+	"see users": func(ctx context.Context, w *world) error {
+		list, err := w.appliance.Accounts().Users(ctx)
+		return seesNone(len(list), err)
+	},
+	"see a storage's volumes": func(ctx context.Context, w *world) error {
+		_, err := w.appliance.Storages().Volumes(ctx, "pve1", "shared", ourOwner)
+		return err
+	},
+	"read a node": func(ctx context.Context, w *world) error { return lacks(ctx, w.appliance, "/nodes/pve1", "Sys.Audit") },
+	"make a pool": func(ctx context.Context, w *world) error {
+		return w.appliance.Pools().Create(ctx, "kubehenge/mine", "")
+	},
+	"change a pool": func(ctx context.Context, w *world) error { return w.appliance.Pools().SetComment(ctx, ourPool, "x") },
+	"make a machine": func(ctx context.Context, w *world) error {
+		return made(ctx, w.appliance, 20003, proxmox.MachineConfig{"pool": ourPool})
+	},
+	"use a VNet": func(ctx context.Context, w *world) error {
+		return lacks(ctx, w.appliance, "/sdn/zones/zone1/"+ourVNet, "SDN.Use")
+	},
+	"make a user": func(ctx context.Context, w *world) error {
+		return w.appliance.Accounts().CreateUser(ctx, proxmox.User{ID: "mallory@pve"})
+	},
+	"make another token of its own": func(ctx context.Context, w *world) error {
+		_, err := w.appliance.Accounts().CreateToken(ctx, access.ApplianceUser, proxmox.Token{Name: "more"})
+		return err
+	},
+	"hand out its right": func(ctx context.Context, w *world) error {
+		return w.appliance.Accounts().AddGrant(ctx, proxmox.Grant{Path: "/pool/kubehenge", Role: "KubehengeAppliance", Kind: proxmox.GrantUser, To: "alice@pve"})
+	},
+}
+
 var providerMayNot = attempts{
 	"clone into no pool":      func(ctx context.Context, w *world) error { return cloneInto(ctx, w, "") },
 	"clone into another pool": func(ctx context.Context, w *world) error { return cloneInto(ctx, w, "management") },
@@ -217,7 +261,7 @@ var providerMayNot = attempts{
 
 // TestWhatIsRefused makes every attempt, which must fail and must have changed nothing at all.
 func TestWhatIsRefused(t *testing.T) {
-	for who, list := range map[string]attempts{"a cluster": clusterMayNot, "the agent": agentMayNot, "HA": haMayNot, "the provider": providerMayNot} {
+	for who, list := range map[string]attempts{"a cluster": clusterMayNot, "the agent": agentMayNot, "HA": haMayNot, "the appliance": applianceMayNot, "the provider": providerMayNot} {
 		for _, v := range versions {
 			w := newWorld(t, v)
 			before := w.saved()

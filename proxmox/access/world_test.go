@@ -34,6 +34,7 @@ const (
 
 	ourVolume   = "shared:20099/vm-20099-pvc-1.raw"
 	theirVolume = "shared:20199/vm-20199-pvc-1.raw"
+	ourVNet     = "vnet7"
 )
 
 var place = access.Place{WorkloadPool: "kubehenge", TemplatePool: "kubehenge-templates", Disks: []string{"shared"}, ISO: "kubehenge-iso",
@@ -43,22 +44,23 @@ var versions = []access.Version{access.V8, access.V9}
 
 // world is a simulated Proxmox VE, and everybody who talks to it, each with its own token.
 type world struct {
-	t       *testing.T
-	s       *simulator.Server
-	version access.Version
-	admin   *proxmox.Client
-	agent   *proxmox.Client
-	ha      *proxmox.Client
-	capmox  *calls.Client
-	plugin  *plugin
-	cluster *proxmox.Client // ours, with the token of plugin
+	t         *testing.T
+	s         *simulator.Server
+	version   access.Version
+	admin     *proxmox.Client
+	agent     *proxmox.Client
+	ha        *proxmox.Client
+	appliance *proxmox.Client
+	capmox    *calls.Client
+	plugin    *plugin
+	cluster   *proxmox.Client // ours, with the token of plugin
 }
 
 func newWorld(t *testing.T, v access.Version) *world {
 	t.Helper()
 	inv := inventory(t)
 	s := simulator.Start(t, func(o *simulator.Options) { o.Inventory, o.Version, o.Guests = inv, string(v), guests{} })
-	w := &world{t: t, s: s, version: v, agent: connect(t, s, access.AgentToken), ha: connect(t, s, access.HAToken), cluster: connect(t, s, ourToken)}
+	w := &world{t: t, s: s, version: v, agent: connect(t, s, access.AgentToken), ha: connect(t, s, access.HAToken), appliance: connect(t, s, access.ApplianceToken), cluster: connect(t, s, ourToken)}
 	var err error
 	if w.admin, err = proxmox.SignIn(t.Context(), proxmox.Options{URL: s.URL(), CA: s.CA()}, proxmox.Credentials{User: "root@pam", Password: "kubehenge"}); err != nil {
 		t.Fatal(err)
@@ -96,6 +98,7 @@ func inventory(t *testing.T) *simulator.Inventory {
 	for user, id := range map[string]string{ourUser: "5fa0cf55-7d1c-4a4e-9d0b-6c1f7e1a0d01", theirUser: "5fa0cf55-7d1c-4a4e-9d0b-6c1f7e1a0d02"} {
 		inv.Users = append(inv.Users, simulator.UserSpec{ID: user, Tokens: []simulator.TokenSpec{{ID: "cluster", Secret: id}}})
 	}
+	inv.Zones = append(inv.Zones, simulator.ZoneSpec{Name: "zone1", Type: "vlan", VNets: []string{ourVNet}})
 	inv.Users = append(inv.Users, simulator.UserSpec{ID: "alice@pve", Password: "wonderland"})
 	inv.Groups = append(inv.Groups, simulator.GroupSpec{ID: "admins", Users: []string{"alice@pve"}})
 	for i := range inv.Groups {
