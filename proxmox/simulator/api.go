@@ -2,9 +2,11 @@ package simulator
 
 import (
 	"errors"
+	"html"
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -12,10 +14,10 @@ import (
 	"kubehenge.dev/proxmox/simulator/wire"
 )
 
-// formats of the API that are served; the others of Proxmox VE are for its own browser code.
-var apiFormats = map[string]bool{"json": true, "extjs": true}
+// apiFormats are the formats of the API that are served; those that Proxmox VE has besides are pictures and pages.
+var apiFormats = map[string]bool{"json": true, "extjs": true, "htmljs": true}
 
-// plain is an answer from before routing: the text is the body as well.
+// plain is an answer from before routing, which has no body.
 func plain(status int, text string) wire.Response {
 	return wire.Response{Status: status, Reason: text}
 }
@@ -32,12 +34,12 @@ func (s *Server) serve(r *http.Request) wire.Response {
 	switch {
 	case !isAPI:
 		return s.servePage(r, path)
-	case format == "":
+	case !formatName.MatchString(format):
 		return plain(501, "no such uri")
 	case !apiFormats[format]:
-		return plain(501, "no formatter for uri "+path+", "+format)
+		return plain(501, "no formatter for uri "+rest+", "+format)
 	}
-	c := &call{s: s, ctx: r.Context(), method: r.Method, path: rest}
+	c := &call{s: s, ctx: r.Context(), method: r.Method, path: rest, upgrade: r.Header.Get("Upgrade")}
 	resp, delay := s.answer(c, r, format)
 	s.wait(c, delay)
 	s.record(c, resp)
@@ -53,6 +55,8 @@ func drain(body io.Reader) {
 	const most = 1 << 30
 	_, _ = io.Copy(io.Discard, io.LimitReader(body, most)) // what cannot be read is not sent either
 }
+
+var formatName = regexp.MustCompile(`\A[a-z][a-z0-9]+\z`)
 
 // apiPath splits /api2/FORMAT/PATH.
 func apiPath(path string) (format, rest string, isAPI bool) {
@@ -113,6 +117,9 @@ func (s *Server) answer(c *call, r *http.Request, format string) (wire.Response,
 	var login *loginError
 	if errors.As(err, &login) {
 		delay, err = s.profile.LoginDelay, login.apiError
+	}
+	if err == nil && c.takeover != nil {
+		return wire.Response{Takeover: c.takeover}, delay
 	}
 	return encode(format, data, c, err), delay
 }
@@ -176,21 +183,28 @@ func (s *Server) admit(c *call) error {
 	return nil
 }
 
+// written is an answer with a body in a format.
+func written(format string, status int, reason string, body row) wire.Response {
+	if format == "htmljs" { // for forms that upload files into a frame
+		return wire.Response{Status: status, Reason: reason, Header: [][2]string{{"Content-Type", "text/html;charset=UTF-8"}}, Body: []byte(html.EscapeString(string(mustJSON(body))))}
+	}
+	return wire.Response{Status: status, Reason: reason, Header: [][2]string{{"Content-Type", "application/json;charset=UTF-8"}}, Body: mustJSON(body)}
+}
+
 // encode writes data or an error in the envelope of the format.
 func encode(format string, data any, c *call, err error) wire.Response {
-	header := [][2]string{{"Content-Type", "application/json;charset=UTF-8"}}
 	if err == nil {
 		body := row{"data": data}
-		if c.total != nil {
+		if c.total != nil && *c.total > 0 {
 			body["total"] = *c.total
 		}
 		if c.changes != "" {
 			body["changes"] = c.changes
 		}
-		if format == "extjs" {
+		if format != "json" {
 			body["success"] = 1
 		}
-		return wire.Response{Status: 200, Reason: "OK", Header: header, Body: mustJSON(body)}
+		return written(format, 200, "OK", body)
 	}
 	status, errs := 500, schema.Errors(nil)
 	var api *apiError
@@ -209,11 +223,11 @@ func encode(format string, data any, c *call, err error) wire.Response {
 	if errs != nil {
 		body["errors"] = errs
 	}
-	if format == "extjs" {
+	if format != "json" {
 		body["success"], body["status"] = 0, status
-		return wire.Response{Status: 200, Reason: "OK", Header: header, Body: mustJSON(body)}
+		return written(format, 200, "OK", body)
 	}
-	return wire.Response{Status: status, Reason: first, Header: header, Body: mustJSON(body)}
+	return written(format, status, first, body)
 }
 
 func notImplemented(c *call) error {

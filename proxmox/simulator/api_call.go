@@ -3,6 +3,7 @@ package simulator
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -25,6 +26,10 @@ type call struct {
 	total   *int   // number of rows without a limit, shown beside the data
 	changes string // pending changes, shown beside the data
 	fault   *Fault // of the task that this call starts
+	giveUp  func() // undoes what the call reserved for its task, if the task fails before it begins
+
+	upgrade  string // protocol that the client wants to go on with
+	takeover func(http.ResponseWriter, *http.Request)
 }
 
 // uploaded is the file of a multipart body.

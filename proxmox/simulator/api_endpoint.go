@@ -76,10 +76,14 @@ func parameter(segment string) (string, bool) {
 	return "", false
 }
 
+// restParams are parameters that take the rest of a path, slashes included: names of volumes and networks hold some.
+var restParams = map[string]bool{"volume": true, "cidr": true}
+
 // routes is a tree of path segments.
 type routes struct {
 	fixed map[string]*routes
 	param *routes
+	rest  bool                 // takes all segments that follow as one
 	ends  map[string]*endpoint // by method
 }
 
@@ -98,9 +102,9 @@ func (r *routes) add(e *endpoint) {
 }
 
 func (r *routes) child(segment string) *routes {
-	if _, isParam := parameter(segment); isParam {
+	if name, isParam := parameter(segment); isParam {
 		if r.param == nil {
-			r.param = &routes{}
+			r.param = &routes{rest: restParams[name]}
 		}
 		return r.param
 	}
@@ -121,13 +125,12 @@ func (r *routes) match(method, path string) (*endpoint, map[string]string) {
 		switch {
 		case at.fixed[s] != nil:
 			at = at.fixed[s]
+		case at.param != nil && at.param.rest:
+			return ending(at.param, method, append(segments[:i:i], strings.Join(segments[i:], "/")))
 		case at.param != nil:
 			at = at.param
 		default:
 			return nil, nil
-		}
-		if rest := volumeAt(segments, i); rest != "" && at.param != nil {
-			return ending(at.param, method, append(segments[:i+1:i+1], rest))
 		}
 	}
 	return ending(at, method, segments)
@@ -142,15 +145,6 @@ func pathSegments(path string) []string {
 		}
 	}
 	return segments
-}
-
-// volumeAt returns the rest of the path as one value below /nodes/{node}/storage/{storage}/content, where the names of
-// volumes hold slashes.
-func volumeAt(segments []string, i int) string {
-	if i != 4 || segments[0] != "nodes" || segments[2] != "storage" || segments[4] != "content" {
-		return ""
-	}
-	return strings.Join(segments[5:], "/")
 }
 
 func ending(at *routes, method string, segments []string) (*endpoint, map[string]string) {

@@ -62,7 +62,10 @@ func bodyParams(r *http.Request) (map[string]any, error) {
 	case "application/json":
 		return jsonParams(data)
 	}
-	return nil, &apiError{status: 506, message: "upload content type '" + r.Header.Get("Content-Type") + "' not supported"}
+	if len(data) == 0 {
+		return map[string]any{}, nil
+	}
+	return nil, &bareError{&apiError{status: 506, message: "upload 'Content-Type '" + r.Header.Get("Content-Type") + "' not implemented"}}
 }
 
 // formParams decodes key=value pairs; a key that comes again makes an array.

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -177,12 +176,12 @@ func (c *call) storageResources() []any {
 
 func (c *call) zoneResources() []any {
 	rows := []any{}
-	for _, z := range sortedKeys(c.s.zones) {
+	for _, z := range sortedKeys(c.s.sdn.Running.Zones) {
 		if !c.may("/sdn/zones/"+z, "SDN.Audit") {
 			continue
 		}
 		for _, n := range c.s.nodeNames() {
-			if zone := c.s.zones[z]; len(zone.nodes) == 0 || slices.Contains(zone.nodes, n) {
+			if c.s.sdn.Running.On(n, z) {
 				rows = append(rows, row{"id": "sdn/" + n + "/" + z, "type": "sdn", "sdn": z, "node": n, "status": "available"})
 			}
 		}

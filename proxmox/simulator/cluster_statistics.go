@@ -95,10 +95,11 @@ func (s *Server) uptime(g *guest) int64 {
 	return int64(s.now().Sub(g.started) / time.Second)
 }
 
-// background keeps the cluster's clockwork going: statistics and the HA manager.
+// background keeps the cluster's clockwork going: statistics, the HA manager and replication.
 func (s *Server) background() {
 	s.every(s.profile.Statistics, s.broadcast)
 	s.every(s.profile.ManagerCycle, s.manage)
+	s.every(s.profile.ManagerCycle, s.replicate)
 }
 
 // tell lets whoever waits for the background look again.

@@ -2,10 +2,14 @@ package simulator
 
 import (
 	"crypto/hmac"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"strconv"
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/console"
 	"kubehenge.dev/proxmox/simulator/permission"
 )
 
@@ -16,7 +20,7 @@ const (
 	firstPort     = 5900
 )
 
-// consoleEndpoints give out what a console needs: a ticket and a port. Behind the port is nothing.
+// consoleEndpoints give out what a console needs: a ticket and a port, behind which a terminal or a screen answers.
 func consoleEndpoints() []*endpoint {
 	guest, node := need("/vms/{vmid}", "VM.Console"), need("/nodes/{node}", "Sys.Console")
 	const size = "width int(16..4096); height int(16..2160); websocket bool"
@@ -54,17 +58,61 @@ func (s *Server) verifyConsoleTicket(ticket, user, path, port string) bool {
 	return found && err == nil && age > consoleMinAge && age < consoleMaxAge && hmac.Equal([]byte(signature), []byte(s.mac("console", plain, user, path, port)))
 }
 
-// console starts the task that waits for somebody to connect.
-func (c *call) console(kind, id, path string) row {
+// consoleWait is how long, in seconds, a console waits for somebody to connect.
+const consoleWait = 10
+
+// session is a console that waits for somebody to connect, at most once.
+type session struct {
+	kind, path string // term or vnc, and the path of the ACL that it belongs to
+	name       string // of the machine
+	password   string // of a screen
+	opened     chan struct{}
+	closed     chan struct{}
+}
+
+// console starts the task that waits for somebody to connect, and goes on until they are gone.
+func (c *call) console(kind, id string, s *session) row {
 	c.s.consoles++
 	port := itoa(firstPort + c.s.consoles%100)
-	return row{"user": c.subject(), "ticket": c.s.consoleTicket(c.subject(), path, port), "port": port,
-		"upid": c.fork(c.node(), kind, id, func(t *task) error { return t.busy() })}
+	ticket := c.s.consoleTicket(c.subject(), s.path, port)
+	s.password, s.opened, s.closed = or(s.password, ticket), make(chan struct{}), make(chan struct{})
+	c.s.sessions[port] = s
+	upid := c.fork(c.node(), kind, id, func(t *task) error { return t.attend(s) })
+	return row{"user": c.subject(), "ticket": ticket, "port": port, "upid": upid}
+}
+
+// attend waits for the client of a console. With a profile that takes no time the task ends at once; the console is there
+// all the same.
+func (t *task) attend(s *session) error {
+	if err := t.busy(); err != nil || t.s.profile.TimeoutScale == 0 {
+		return err
+	}
+	var err error
+	t.outside(func() {
+		select {
+		case <-s.opened:
+			select {
+			case <-s.closed:
+			case <-t.ctx.Done():
+				err = errInterrupted
+			}
+		case <-t.s.clock.After(t.s.timeout(consoleWait)):
+			err = errors.New("connection timed out")
+		case <-t.ctx.Done():
+			err = errInterrupted
+		}
+	})
+	return err
 }
 
 func nodeConsole(c *call) (any, error) {
-	data := c.console("vncshell", "", "/nodes/"+c.node())
-	if strings.HasSuffix(c.path, "/vncshell") {
+	at := &session{kind: "term", path: "/nodes/" + c.node(), name: c.node()}
+	screen := strings.HasSuffix(c.path, "/vncshell")
+	if screen {
+		at.kind = "vnc"
+	}
+	data := c.console("vncshell", "", at)
+	if screen {
 		data["cert"] = string(c.s.ca)
 	}
 	return data, nil
@@ -81,15 +129,19 @@ func guestConsole(kind string) func(*call) (any, error) {
 				return nil, err
 			}
 		}
-		data := c.console("vncproxy", itoa(g.vmid), "/vms/"+itoa(g.vmid))
+		at := &session{kind: kind, path: "/vms/" + itoa(g.vmid), name: g.shownName()}
+		if kind == "vnc" && (c.flag("generate-password", false) || g.kind == "lxc" && c.flag("websocket", false)) {
+			at.password = newUUID()[:8]
+		}
+		generated := at.password
+		data := c.console("vncproxy", itoa(g.vmid), at)
 		if kind == "vnc" {
 			data["cert"] = string(c.s.ca)
-			if c.flag("generate-password", false) || g.kind == "lxc" && c.flag("websocket", false) {
-				password := newUUID()[:8]
-				data["password"] = password
-				if g.kind == "lxc" {
-					data["ticket"] = password + ":" + data["ticket"].(string)
-				}
+		}
+		if generated != "" {
+			data["password"] = generated
+			if g.kind == "lxc" {
+				data["ticket"] = generated + ":" + data["ticket"].(string)
 			}
 		}
 		return data, nil
@@ -115,7 +167,8 @@ func (g *guest) hasSerial(name string) error {
 	return nil
 }
 
-// consoleSocket answers what the API's own method answers where nobody upgrades the connection.
+// consoleSocket checks the ticket of a console. A client that wants to go on with a web socket then gets what is behind
+// the port; others only its number.
 func (c *call) consoleSocket() (any, error) {
 	path := "/nodes/" + c.node()
 	if c.has("vmid") {
@@ -124,7 +177,37 @@ func (c *call) consoleSocket() (any, error) {
 	if !c.s.verifyConsoleTicket(c.text("vncticket"), c.subject(), path, c.text("port")) {
 		return nil, &apiError{status: 401, message: "permission denied - invalid PVEVNC ticket"}
 	}
+	switch {
+	case c.upgrade == "":
+	case !strings.EqualFold(c.upgrade, "websocket"):
+		return nil, fail("unable to upgrade to protocol '%s'", strings.ToLower(c.upgrade))
+	default:
+		c.takeover = c.s.connect(c.text("port"), path)
+	}
 	return row{"port": c.text("port")}, nil
+}
+
+// connect hands a connection to the console behind a port, or ends it if nobody is there (any more).
+func (s *Server) connect(port, path string) func(http.ResponseWriter, *http.Request) {
+	at := s.sessions[port]
+	if at == nil || at.path != path {
+		return func(http.ResponseWriter, *http.Request) {}
+	}
+	delete(s.sessions, port)
+	close(at.opened)
+	return func(w http.ResponseWriter, r *http.Request) {
+		defer close(at.closed)
+		console.Upgrade(w, r, func(rw io.ReadWriter) error {
+			if at.kind == "vnc" {
+				return console.Screen(rw, at.name, at.password)
+			}
+			return console.Terminal(rw, at.name+":~# ", func(user, ticket string) bool {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				return s.verifyConsoleTicket(ticket, user, path, port)
+			})
+		})
+	}
 }
 
 // verifyConsole tells whether a ticket is the user's for a path and whether the user has the privileges there.

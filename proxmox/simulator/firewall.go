@@ -13,73 +13,108 @@ type scope struct {
 	path        string
 	read, write guard
 	options     string
+	contents    string // what stands below the path, beside rules and options
 }
 
 const (
 	logLevel  = "enum(emerg alert crit err warning notice info debug nolog)"
 	guestWall = "dhcp bool; enable bool; ipfilter bool; log_level_in " + logLevel + "; log_level_out " + logLevel + "; macfilter bool; ndp bool; policy_in enum(ACCEPT REJECT DROP); policy_out enum(ACCEPT REJECT DROP); radv bool"
 	clustWall = "ebtables bool; enable int(0..); log_ratelimit string; policy_forward enum(ACCEPT DROP); policy_in enum(ACCEPT REJECT DROP); policy_out enum(ACCEPT REJECT DROP)"
+	vnetWall  = "enable bool; log_level_forward " + logLevel + "; policy_forward enum(ACCEPT DROP)"
 	hostWall  = "enable bool; log_level_forward " + logLevel + "; log_level_in " + logLevel + "; log_level_out " + logLevel + `; log_nf_conntrack bool; ndp bool; nf_conntrack_allow_invalid bool;
 		nf_conntrack_helpers string; nf_conntrack_max int(32768..); nf_conntrack_tcp_timeout_established int(7875..); nf_conntrack_tcp_timeout_syn_recv int(30..60); nftables bool; nosmurfs bool;
 		protection_synflood bool; protection_synflood_burst int; protection_synflood_rate int; smurf_log_level ` + logLevel + "; tcp_flags_log_level " + logLevel + "; tcpflags bool"
-	ruleFields = `comment string; dest string(..512); dport string; enable int(0..); icmp-type string; iface string(2..20); log ` + logLevel + `; macro string(..128);
-		proto string; source string(..512); sport string; digest string(..64);`
-	actionSpec = `string(2..20 /[A-Za-z][A-Za-z0-9\-\_]+/)`
 )
 
 func scopes() []scope {
 	guestRead, guestWrite := need("/vms/{vmid}", "VM.Audit"), need("/vms/{vmid}", "VM.Config.Network")
+	const names = "aliases ipset log refs"
 	return []scope{
-		{firewall.Cluster, "/cluster/firewall", need("/", "Sys.Audit"), need("/", "Sys.Modify"), clustWall},
-		{firewall.Host, "/nodes/{node}/firewall", need("/nodes/{node}", "Sys.Audit"), need("/nodes/{node}", "Sys.Modify"), hostWall},
-		{firewall.VM, "/nodes/{node}/qemu/{vmid}/firewall", guestRead, guestWrite, guestWall},
-		{firewall.CT, "/nodes/{node}/lxc/{vmid}/firewall", guestRead, guestWrite, guestWall},
+		{firewall.Cluster, "/cluster/firewall", need("/", "Sys.Audit"), need("/", "Sys.Modify"), clustWall, "aliases groups ipset macros refs"},
+		{firewall.Host, "/nodes/{node}/firewall", need("/nodes/{node}", "Sys.Audit"), need("/nodes/{node}", "Sys.Modify"), hostWall, "log"},
+		{firewall.VM, "/nodes/{node}/qemu/{vmid}/firewall", guestRead, guestWrite, guestWall, names},
+		{firewall.CT, "/nodes/{node}/lxc/{vmid}/firewall", guestRead, guestWrite, guestWall, names},
+		{firewall.VNet, "/cluster/sdn/vnets/{vnet}/firewall", onVNet("SDN.Audit|SDN.Allocate"), onVNet("SDN.Allocate"), vnetWall, ""},
 	}
 }
 
-// firewallEndpoints are the rules and options of all firewalls. Rules of guests are read and written on any node.
+// onVNet asks for a privilege on the VNet of the path, which its zone's name is a part of.
+func onVNet(privileges string) guard {
+	return func(c *call) error {
+		name := c.text("vnet")
+		if c.s.sdn.Wanted.VNets[name] == nil {
+			return fail("invalid vnet specified")
+		}
+		return c.check("/sdn/zones/"+c.s.sdn.Wanted.VNets[name]["zone"]+"/"+name, privileges)
+	}
+}
+
+// firewallEndpoints are all firewalls. Those of guests are read and written on any node.
 // Source: pve-firewall src/PVE/API2/Firewall/.
 func firewallEndpoints() []*endpoint {
 	list := []*endpoint{on("GET /cluster/firewall/macros", anyone, "", listMacros)}
 	for _, s := range scopes() {
-		names := "options rules"
-		if s.env == firewall.Cluster {
-			names += " macros"
-		}
-		rule := s.path + "/rules/{pos}"
-		rules := []*endpoint{
-			on("GET "+s.path+"/rules", s.read, "", (*call).listFirewall),
-			on("POST "+s.path+"/rules", s.write, "action* "+actionSpec+"; type* enum(in out forward group); pos int(0..);"+ruleFields, s.insert),
-			on("GET "+rule, s.read, "", (*call).readFirewallRule),
-			on("PUT "+rule, s.write, "action "+actionSpec+"; type enum(in out forward group); moveto int(0..); delete configid-list;"+ruleFields, s.update),
-			on("DELETE "+rule, s.write, "digest string(..64)", (*call).deleteFirewallRule),
-		}
-		for _, e := range rules {
-			e.node = s.env == firewall.Host
-		}
-		list = append(list, rules...)
-		list = append(list, on("GET "+s.path, anyone, "", index(names)),
+		list = append(list, on("GET "+s.path, anyone, "", index(strings.TrimSpace(s.contents+" options rules"))),
 			on("GET "+s.path+"/options", s.read, "", (*call).readFirewallOptions),
 			on("PUT "+s.path+"/options", s.write, "delete configid-list; digest string(..64);"+s.options, (*call).updateFirewallOptions))
+		here := s.rules(s.path+"/rules", s.env)
+		if s.env == firewall.Cluster {
+			here = append(here, s.groups()...)
+		}
+		if strings.Contains(s.contents, "ipset") {
+			here = append(here, s.names()...)
+		}
+		for _, e := range here {
+			e.node = s.env == firewall.Host
+		}
+		list = append(append(list, here...), s.logs()...)
 	}
 	return list
 }
 
+// logs is the log, in which nothing ever stands: nothing is filtered.
+func (s scope) logs() []*endpoint {
+	if !strings.Contains(s.contents, "log") {
+		return nil
+	}
+	who := need("/vms/{vmid}", "VM.Console")
+	if s.env == firewall.Host {
+		who = need("/nodes/{node}", "Sys.Syslog")
+	}
+	return []*endpoint{on("GET "+s.path+"/log", who, "limit int(0..); since int(0..); start int(0..); until int(0..)", func(*call) (any, error) {
+		return []any{row{"n": 1, "t": "no content"}}, nil
+	})}
+}
+
 // wall is the firewall that the call is about.
 func (c *call) wall() *firewall.Config {
-	key := "cluster"
 	switch {
 	case c.has("vmid"):
-		key = c.text("vmid")
+		return c.s.wall(c.text("vmid"))
 	case c.has("node"):
-		key = "node/" + c.node()
+		return c.s.wall("node/" + c.node())
+	case c.has("vnet"):
+		return c.s.wall("vnet/" + c.text("vnet"))
 	}
-	f := c.s.walls[key]
+	return c.s.wall(firewall.Cluster)
+}
+
+func (s *Server) wall(key string) *firewall.Config {
+	f := s.walls[key]
 	if f == nil {
 		f = &firewall.Config{Options: map[string]string{}}
-		c.s.walls[key] = f
+		s.walls[key] = f
 	}
 	return f
+}
+
+// place is where the call's rules stand.
+func (c *call) place(env string) firewall.Place {
+	at := firewall.Place{Env: env, Cluster: c.s.wall(firewall.Cluster)}
+	if c.has("vmid") {
+		at.Own = c.wall()
+	}
+	return at
 }
 
 func listMacros(*call) (any, error) {
@@ -90,103 +125,11 @@ func listMacros(*call) (any, error) {
 	return rows, nil
 }
 
-func ruleRowOf(r firewall.Rule, pos int, digest string) row {
-	data := row{"pos": pos, "digest": digest}
-	for k, v := range r {
-		data[k] = v
-	}
-	data["enable"] = integer(or(r["enable"], "0"))
-	return data
-}
-
-func (c *call) listFirewall() (any, error) {
-	f := c.wall()
-	rows := []any{}
-	for i, r := range f.Rules {
-		rows = append(rows, ruleRowOf(r, i, f.RulesDigest()))
-	}
-	return rows, nil
-}
-
-// position is the rule that the path names.
-func (c *call) position(f *firewall.Config) (int, error) {
-	pos := c.number("pos", 0)
-	if pos < 0 || pos >= len(f.Rules) {
-		return 0, fail("no rule at position %s", c.text("pos"))
-	}
-	return pos, nil
-}
-
-func (c *call) readFirewallRule() (any, error) {
-	f := c.wall()
-	pos, err := c.position(f)
-	if err != nil {
-		return nil, err
-	}
-	return ruleRowOf(f.Rules[pos], pos, f.RulesDigest()), nil
-}
-
 func unmodified(digest, given string) error {
 	if given != "" && given != digest {
 		return fail("detected modified configuration - file changed by other user? Try again.")
 	}
 	return nil
-}
-
-// ruleOf is a rule with the call's fields in it.
-func (c *call) ruleOf(r firewall.Rule) firewall.Rule {
-	for _, k := range firewall.Fields {
-		if c.has(k) {
-			r[k] = c.text(k)
-		}
-	}
-	return r
-}
-
-func (s scope) insert(c *call) (any, error) {
-	r := c.ruleOf(firewall.Rule{})
-	if field, text := firewall.Verify(r, s.env); field != "" {
-		return nil, invalid(field, "%s", text)
-	}
-	c.wall().Insert(r)
-	return nil, nil
-}
-
-func (s scope) update(c *call) (any, error) {
-	f := c.wall()
-	if err := unmodified(f.RulesDigest(), c.text("digest")); err != nil {
-		return nil, err
-	}
-	pos, err := c.position(f)
-	if err != nil {
-		return nil, err
-	}
-	if c.has("moveto") && c.number("moveto", pos) != pos {
-		f.Move(pos, c.number("moveto", pos))
-		return nil, nil
-	}
-	r := c.ruleOf(copyMap(f.Rules[pos]))
-	for _, k := range c.list("delete") {
-		delete(r, k)
-	}
-	if field, text := firewall.Verify(r, s.env); field != "" {
-		return nil, invalid(field, "%s", text)
-	}
-	f.Rules[pos] = r
-	return nil, nil
-}
-
-func (c *call) deleteFirewallRule() (any, error) {
-	f := c.wall()
-	if err := unmodified(f.RulesDigest(), c.text("digest")); err != nil {
-		return nil, err
-	}
-	pos, err := c.position(f)
-	if err != nil {
-		return nil, err
-	}
-	f.Delete(pos)
-	return nil, nil
 }
 
 func (c *call) readFirewallOptions() (any, error) {
@@ -198,6 +141,9 @@ func (c *call) readFirewallOptions() (any, error) {
 	return data, nil
 }
 
+// notWall are parameters of the calls that are no options of a firewall.
+var notWall = strings.Fields("delete digest node vmid vnet")
+
 func (c *call) updateFirewallOptions() (any, error) {
 	f := c.wall()
 	if err := unmodified(f.OptionsDigest(), c.text("digest")); err != nil {
@@ -205,47 +151,57 @@ func (c *call) updateFirewallOptions() (any, error) {
 	}
 	known := c.end.params.Names()
 	for _, k := range c.list("delete") {
-		if !slices.Contains(known, k) || slices.Contains(strings.Fields("delete digest node vmid"), k) {
+		if !slices.Contains(known, k) || slices.Contains(notWall, k) {
 			return nil, invalid("delete", "no such option '%s'", k)
 		}
 		delete(f.Options, k)
 	}
 	for _, k := range known {
-		if c.has(k) && !slices.Contains(strings.Fields("delete digest node vmid"), k) {
+		if c.has(k) && !slices.Contains(notWall, k) {
 			f.Options[k] = c.text(k)
 		}
 	}
 	return nil, nil
 }
 
-// loadFirewalls makes the firewalls of an inventory.
+// loadFirewalls makes the firewalls of an inventory: the cluster's first, whose names the others may use.
 func (s *Server) loadFirewalls(inv *Inventory) error {
-	for key, spec := range inv.Firewalls {
-		f := &firewall.Config{Options: copyMap(spec.Options)}
-		env := map[bool]string{true: firewall.VM, false: firewall.Cluster}[atoi64(key) > 0]
-		for i, r := range spec.Rules {
-			if field, text := firewall.Verify(r, env); field != "" {
+	for _, key := range sortedKeys(inv.Firewalls) {
+		s.wall(key).Load(inv.Firewalls[key])
+	}
+	for _, key := range sortedKeys(inv.Firewalls) {
+		at := firewall.Place{Env: envOf(key), Cluster: s.wall(firewall.Cluster), Own: s.walls[key]}
+		for i, r := range s.walls[key].Rules {
+			if field, text := firewall.Verify(r, at); field != "" {
 				return fail("%s: rule %d: %s: %s", key, i, field, text)
 			}
-			f.Rules = append(f.Rules, r)
 		}
-		s.walls[key] = f
 	}
 	return nil
 }
 
+// envOf is the kind of place that an inventory's key names.
+func envOf(key string) string {
+	kind, _, _ := strings.Cut(key, "/")
+	switch {
+	case atoi64(key) > 0:
+		return firewall.VM
+	case kind == "node":
+		return firewall.Host
+	case kind == "vnet":
+		return firewall.VNet
+	}
+	return firewall.Cluster
+}
+
 func (s *Server) saveFirewalls(inv *Inventory) {
 	for key, f := range s.walls {
-		if len(f.Rules)+len(f.Options) == 0 {
+		if f.Empty() {
 			continue
 		}
 		if inv.Firewalls == nil {
 			inv.Firewalls = map[string]FirewallSpec{}
 		}
-		spec := FirewallSpec{Options: copyMap(f.Options)}
-		for _, r := range f.Rules {
-			spec.Rules = append(spec.Rules, copyMap(r))
-		}
-		inv.Firewalls[key] = spec
+		inv.Firewalls[key] = f.Save()
 	}
 }

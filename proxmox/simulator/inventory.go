@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"kubehenge.dev/proxmox/simulator/firewall"
 )
 
 // Inventory describes a Proxmox VE: what the simulator starts with, and what it can be saved as.
@@ -26,7 +28,9 @@ type Inventory struct {
 	Guests   []GuestSpec       `json:"guests,omitempty"`
 	Volumes  []VolumeSpec      `json:"volumes,omitempty"` // beside the disks that guests name
 	HA       HASpec            `json:"ha,omitzero"`
-	// Firewalls by where they are: cluster, node/NAME or the ID of a guest.
+	// Replications are jobs that copy local disks to other nodes.
+	Replications []ReplicationSpec `json:"replications,omitempty"`
+	// Firewalls by where they are: cluster, node/NAME, vnet/NAME or the ID of a guest.
 	Firewalls map[string]FirewallSpec `json:"firewalls,omitempty"`
 	// Kubehenge, if given, adds the roles and ACL entries of Kubehenge's own users for this place.
 	Kubehenge *PlaceSpec `json:"kubehenge,omitempty"`
@@ -60,6 +64,11 @@ type ZoneSpec struct {
 	Type  string   `json:"type"`
 	Nodes []string `json:"nodes,omitempty"`
 	VNets []string `json:"vnets,omitempty"`
+	// Options of the zone, and of its VNets by their names: bridge, tag, ...
+	Options     map[string]string            `json:"options,omitempty"`
+	VNetOptions map[string]map[string]string `json:"vnetOptions,omitempty"`
+	// Subnets by their IDs, such as zone-10.0.0.0-24, with their options; vnet is one of them.
+	Subnets map[string]map[string]string `json:"subnets,omitempty"`
 }
 
 // RealmSpec is an authentication realm. pam and pve are always there; name them to give them options, such as the second
@@ -192,6 +201,13 @@ func (i *Inventory) YAML() ([]byte, error) {
 	return yaml.Marshal(i)
 }
 
+// ReplicationSpec is a replication job.
+type ReplicationSpec struct {
+	ID      string            `json:"id"` // 100-0: of VM 100
+	Target  string            `json:"target"`
+	Options map[string]string `json:"options,omitempty"` // schedule, rate, comment, disable
+}
+
 // PlaceSpec is where Kubehenge lives; see access.Place.
 type PlaceSpec struct {
 	WorkloadPool string   `json:"workloadPool"`
@@ -202,11 +218,8 @@ type PlaceSpec struct {
 	HA           bool     `json:"ha,omitempty"`
 }
 
-// FirewallSpec are the options of a firewall and its rules, first to last.
-type FirewallSpec struct {
-	Options map[string]string   `json:"options,omitempty"`
-	Rules   []map[string]string `json:"rules,omitempty"`
-}
+// FirewallSpec describes a firewall.
+type FirewallSpec = firewall.Spec
 
 // HASpec is what the HA manager looks after.
 type HASpec struct {

@@ -9,6 +9,7 @@ import (
 
 	"kubehenge.dev/proxmox/access"
 	"kubehenge.dev/proxmox/simulator/firewall"
+	"kubehenge.dev/proxmox/simulator/network"
 	"kubehenge.dev/proxmox/simulator/permission"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
@@ -16,15 +17,16 @@ import (
 // load makes the state that an inventory describes.
 func (s *Server) load(inv *Inventory) error {
 	s.cluster, s.options = inv.Cluster, copyMap(inv.Options)
-	s.nodes, s.storages, s.zones, s.realms = map[string]*node{}, map[string]*storage{}, map[string]*zone{}, map[string]*realm{}
+	s.nodes, s.storages, s.realms = map[string]*node{}, map[string]*storage{}, map[string]*realm{}
 	s.volumes, s.guests, s.acl = map[string]*volume{}, map[int]*guest{}, permission.New()
 	s.ha, s.walls = newHA(), map[string]*firewall.Config{}
+	s.replications, s.sessions = map[string]*replication{}, map[string]*session{}
 	steps := []struct {
 		name string
 		load func(*Inventory) error
 	}{
 		{"nodes", s.loadNodes}, {"storages", s.loadStorages}, {"users", s.loadUsers}, {"second factors", s.loadTFA}, {"ACLs", s.loadACLs},
-		{"pools", s.loadPools}, {"guests", s.loadGuests}, {"volumes", s.loadVolumes}, {"HA", s.loadHA}, {"firewalls", s.loadFirewalls},
+		{"pools", s.loadPools}, {"guests", s.loadGuests}, {"volumes", s.loadVolumes}, {"HA", s.loadHA}, {"replication", s.loadReplication}, {"firewalls", s.loadFirewalls},
 	}
 	for _, step := range steps {
 		if err := step.load(inv); err != nil {
@@ -49,10 +51,7 @@ func (s *Server) loadNodes(inv *Inventory) error {
 			return fmt.Errorf("name %q is not valid or is there twice", spec.Name)
 		}
 		n := &node{name: spec.Name, address: spec.Address, id: i + 1, cpus: or(spec.CPUs, 16), memory: int64(or(spec.MemoryMiB, 65536)) << 20,
-			bridges: spec.Bridges, online: !spec.Offline, started: s.now(), fingerprint: fingerprint()}
-		if len(n.bridges) == 0 {
-			n.bridges = []string{"vmbr0"}
-		}
+			network: network.New(bridgesOr(spec.Bridges, "vmbr0"), prefixLength(spec.Address)), online: !spec.Offline, started: s.now(), fingerprint: fingerprint()}
 		if spec.Offline {
 			n.down = s.now()
 		}
@@ -60,6 +59,13 @@ func (s *Server) loadNodes(inv *Inventory) error {
 	}
 	s.local = inv.Nodes[0].Name
 	return nil
+}
+
+func bridgesOr(names []string, without string) []string {
+	if len(names) == 0 {
+		return []string{without}
+	}
+	return names
 }
 
 func fingerprint() string {
@@ -79,9 +85,7 @@ func (s *Server) loadStorages(inv *Inventory) error {
 		s.storages[spec.Name] = &storage{name: spec.Name, kind: spec.Type, content: content, shared: spec.Shared, nodes: spec.Nodes, disabled: spec.Disabled,
 			size: int64(or(spec.SizeGiB, 1000)) << 30, options: copyMap(spec.Options)}
 	}
-	for _, z := range inv.Zones {
-		s.zones[z.Name] = &zone{name: z.Name, kind: z.Type, nodes: z.Nodes, vnets: z.VNets}
-	}
+	s.loadSDN(inv)
 	return nil
 }
 

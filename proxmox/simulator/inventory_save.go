@@ -16,6 +16,7 @@ func (s *Server) Save() *Inventory {
 	s.saveUsers(inv)
 	s.saveGuests(inv)
 	s.saveHA(inv)
+	s.saveReplication(inv)
 	s.saveFirewalls(inv)
 	return inv
 }
@@ -23,17 +24,14 @@ func (s *Server) Save() *Inventory {
 func (s *Server) saveHosts(inv *Inventory) {
 	for _, name := range s.nodeNames() {
 		n := s.nodes[name]
-		inv.Nodes = append(inv.Nodes, NodeSpec{Name: name, Address: n.address, CPUs: n.cpus, MemoryMiB: int(n.memory >> 20), Bridges: n.bridges, Offline: !n.online})
+		inv.Nodes = append(inv.Nodes, NodeSpec{Name: name, Address: n.address, CPUs: n.cpus, MemoryMiB: int(n.memory >> 20), Bridges: n.network.Bridges(), Offline: !n.online})
 	}
 	for _, name := range sortedKeys(s.storages) {
 		st := s.storages[name]
 		inv.Storages = append(inv.Storages, StorageSpec{Name: name, Type: st.kind, Content: st.contentText(), Shared: st.shared, Nodes: st.nodes, Disabled: st.disabled,
 			SizeGiB: int(st.size >> 30), Options: copyMap(st.options)})
 	}
-	for _, name := range sortedKeys(s.zones) {
-		z := s.zones[name]
-		inv.Zones = append(inv.Zones, ZoneSpec{Name: name, Type: z.kind, Nodes: z.nodes, VNets: z.vnets})
-	}
+	s.saveSDN(inv)
 	for _, name := range sortedKeys(s.realms) {
 		if r := s.realms[name]; name != "pam" && name != "pve" || len(r.options) > 0 || r.isDefault {
 			inv.Realms = append(inv.Realms, RealmSpec{Name: name, Type: r.kind, Comment: r.comment, Default: r.isDefault, Options: copyMap(r.options)})

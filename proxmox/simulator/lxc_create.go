@@ -30,6 +30,7 @@ func (c *call) createCT() (any, error) {
 	}
 	node, vmid := c.node(), w.vmid
 	c.s.guests[vmid] = &guest{vmid: vmid, kind: "lxc", node: node, conf: map[string]string{"lock": "create"}, state: stopped}
+	c.giveUp = func() { delete(c.s.guests, vmid) }
 	return c.fork(node, "vzcreate", itoa(vmid), func(t *task) error { return c.makeCT(t, w, node) }), nil
 }
 
@@ -229,10 +230,7 @@ func ctNet(name, value, prefix string) (string, error) {
 
 // makeMount allocates the volume of a mount point, or finds the one that is there.
 func (s *Server) makeMount(node string, vmid int, name, value string) (string, *volume, error) {
-	format := schema.Format("lxc-rootfs")
-	if name != "rootfs" {
-		format = schema.Format("lxc-mp")
-	}
+	format := schema.Format(mountFormat(name))
 	pairs, err := format.ParseProperties(name, value)
 	if err != nil {
 		return "", nil, err
@@ -254,12 +252,7 @@ func (s *Server) makeMount(node string, vmid int, name, value string) (string, *
 	if !ok || !s.fits(st, node, size) {
 		return "", nil, fail("unable to create image: No space left on device")
 	}
-	disk, kind := s.freeName(st, node, vmid), "raw"
-	if st.kind == "zfspool" || st.kind == "btrfs" {
-		disk, kind = strings.Replace(disk, "vm-", "subvol-", 1), "subvol"
-	}
-	v := s.allocate(st, node, vmid, disk, kind, size)
-	v.content = "rootdir"
+	v := s.allocateCT(st, node, vmid, size)
 	pairs.Set("volume", v.id)
 	pairs.Set("size", schema.FormatSize(size))
 	return format.Print(pairs), v, nil

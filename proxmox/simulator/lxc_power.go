@@ -100,6 +100,8 @@ func (c *call) destroyCT() (any, error) {
 		return nil, c.unlocked(g)
 	case !purge && c.s.ha.resources[haID(g)] != nil:
 		return nil, fail("unable to remove CT %d - used in HA resources and purge parameter not set.", g.vmid)
+	case !purge && c.s.replicates(g.vmid) != nil:
+		return nil, c.s.replicates(g.vmid)
 	case g.state != stopped && !force:
 		return nil, fail("unable to destroy CT %d - container is running", g.vmid)
 	}
@@ -153,4 +155,45 @@ func (c *call) migrateCT() (any, error) {
 		}
 		return c.s.powerOn(t, to, g.vmid, true)
 	}), nil
+}
+
+// suspendCT freezes a container into files of its node, which keeps them until it is resumed.
+func (c *call) suspendCT() (any, error) {
+	g, err := c.runningCT("CT")
+	if err != nil {
+		return nil, err
+	}
+	return c.fork(g.node, "vzsuspend", itoa(g.vmid), func(t *task) error {
+		if err := c.unlocked(g); err != nil {
+			return err
+		}
+		if err := t.busy(); err != nil {
+			return err
+		}
+		c.s.powerOff(t, g)
+		return nil
+	}), nil
+}
+
+func (c *call) resumeCT() (any, error) {
+	node, vmid := c.node(), c.vmid()
+	if g := c.ct(); g != nil && g.state != stopped {
+		return nil, fail("CT %d already running", vmid)
+	}
+	return c.fork(node, "vzresume", itoa(vmid), func(t *task) error { return c.s.powerOn(t, node, vmid, false) }), nil
+}
+
+// whereCT tells to which nodes a container may be migrated.
+func (c *call) whereCT() (any, error) {
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	nodes := []string{}
+	for _, name := range c.s.nodeNames() {
+		if name != g.node {
+			nodes = append(nodes, name)
+		}
+	}
+	return row{"running": bit(g.state != stopped), "allowed-nodes": nodes, "not-allowed-nodes": row{}}, nil
 }

@@ -1,18 +1,10 @@
 package simulator
 
 import (
-	"slices"
 	"time"
 )
 
-// zone is an SDN zone.
-type zone struct {
-	name, kind string
-	nodes      []string
-	vnets      []string
-}
-
-// nodeEndpoints are nodes, their network and the SDN.
+// nodeEndpoints are nodes.
 func nodeEndpoints() []*endpoint {
 	audit := need("/nodes/{node}", "Sys.Audit")
 	return []*endpoint{
@@ -21,9 +13,6 @@ func nodeEndpoints() []*endpoint {
 		on("GET /nodes/{node}/status", audit, "", (*call).nodeStatus),
 		on("GET /nodes/{node}/version", anyone, "", (*call).readVersion),
 		on("GET /nodes/{node}/time", audit, "", (*call).nodeTime),
-		on("GET /nodes/{node}/network", anyone, "type string", (*call).listNetwork),
-		on("GET /cluster/sdn/zones", anyone, "pending bool; running bool; type string", (*call).listZones),
-		on("GET /cluster/sdn/vnets", anyone, "pending bool; running bool", (*call).listVNets),
 	}
 }
 
@@ -92,24 +81,6 @@ func (c *call) nodeTime() (any, error) {
 	return row{"timezone": "UTC", "time": c.s.unix(), "localtime": c.s.unix()}, nil
 }
 
-// listNetwork lists bridges to those who may use them, on the bridge or a VLAN below it.
-func (c *call) listNetwork() (any, error) {
-	n := c.s.nodes[c.node()]
-	rows := []any{}
-	for _, b := range n.bridges {
-		if !c.mayBelow("/sdn/zones/localnetwork/"+b, "SDN.Audit|SDN.Use") {
-			continue
-		}
-		r := row{"iface": b, "type": "bridge", "active": 1, "autostart": 1, "method": "manual", "method6": "manual", "families": []string{"inet"},
-			"bridge_ports": "eth0", "bridge_stp": "off", "bridge_fd": "0", "priority": 3}
-		if b == n.bridges[0] && n.address != "" {
-			r["method"], r["address"], r["netmask"], r["cidr"] = "static", n.address, "24", prefixLength(n.address)
-		}
-		rows = append(rows, r)
-	}
-	return rows, nil
-}
-
 // mayBelow asks on a path and on those below it that have entries of their own.
 func (c *call) mayBelow(path, privileges string) bool {
 	if c.may(path, privileges) {
@@ -121,45 +92,4 @@ func (c *call) mayBelow(path, privileges string) bool {
 		}
 	}
 	return false
-}
-
-func (c *call) listZones() (any, error) {
-	rows := []any{}
-	for _, name := range sortedKeys(c.s.zones) {
-		if c.may("/sdn/zones/"+name, "SDN.Audit|SDN.Allocate") {
-			rows = append(rows, row{"zone": name, "type": c.s.zones[name].kind})
-		}
-	}
-	return rows, nil
-}
-
-func (c *call) listVNets() (any, error) {
-	rows := []any{}
-	for _, name := range sortedKeys(c.s.zones) {
-		for _, v := range c.s.zones[name].vnets {
-			if c.may("/sdn/zones/"+name+"/"+v, "SDN.Audit|SDN.Allocate") {
-				rows = append(rows, row{"vnet": v, "zone": name, "type": "vnet"})
-			}
-		}
-	}
-	return rows, nil
-}
-
-// zoneOf is the zone of a bridge: its VNet's, or the one of plain bridges.
-func (s *Server) zoneOf(bridge string) string {
-	for name, z := range s.zones {
-		if slices.Contains(z.vnets, bridge) {
-			return name
-		}
-	}
-	return "localnetwork"
-}
-
-// hasBridge tells whether a node has a bridge or a VNet of this name.
-func (s *Server) hasBridge(node, bridge string) bool {
-	if slices.Contains(s.nodes[node].bridges, bridge) {
-		return true
-	}
-	z := s.zones[s.zoneOf(bridge)]
-	return z != nil && (len(z.nodes) == 0 || slices.Contains(z.nodes, node))
 }

@@ -19,6 +19,7 @@ import (
 	"kubehenge.dev/proxmox/simulator/firewall"
 	"kubehenge.dev/proxmox/simulator/openid"
 	"kubehenge.dev/proxmox/simulator/permission"
+	"kubehenge.dev/proxmox/simulator/sdn"
 	"kubehenge.dev/proxmox/simulator/tfa"
 	"kubehenge.dev/proxmox/simulator/wire"
 )
@@ -56,7 +57,7 @@ type Server struct {
 	options  map[string]string
 	nodes    map[string]*node
 	storages map[string]*storage
-	zones    map[string]*zone
+	sdn      *sdn.Config
 	realms   map[string]*realm
 	volumes  map[string]*volume
 	guests   map[int]*guest
@@ -65,11 +66,14 @@ type Server struct {
 	openID   openid.Pending
 	walls    map[string]*firewall.Config // cluster, node/NAME and VMIDs
 	consoles int                         // given out so far
+	sessions map[string]*session         // consoles that wait, by port
 	tasks    []*task
 	taskByID map[string]*task
 	pids     int
 	ha       haState
 	jobs     []*job
+
+	replications map[string]*replication
 
 	faults fault.Rules
 	jump   atomic.Int64 // nanoseconds by which the cluster's clock is off
@@ -183,5 +187,5 @@ var endpoints = sync.OnceValue(func() []*endpoint {
 	return slices.Concat(accessEndpoints(), aclEndpoints(), userEndpoints(), poolEndpoints(), clusterEndpoints(), nodeEndpoints(), taskEndpoints(),
 		storageEndpoints(), contentEndpoints(), guestEndpoints(), ctEndpoints(), applianceEndpoints(), configEndpoints(), cloneEndpoints(), powerEndpoints(), agentEndpoints(),
 		moveEndpoints(), cloudInitEndpoints(), backupEndpoints(), haEndpoints(), ruleEndpoints(), groupEndpoints(), tfaEndpoints(), realmEndpoints(), openIDEndpoints(),
-		firewallEndpoints(), consoleEndpoints(), historyEndpoints())
+		firewallEndpoints(), consoleEndpoints(), historyEndpoints(), replicationEndpoints(), snapshotEndpoints(), ctCloneEndpoints(), networkEndpoints(), sdnEndpoints())
 })

@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"kubehenge.dev/proxmox/simulator/network"
 )
 
 // node is a node of the cluster.
@@ -15,7 +17,7 @@ type node struct {
 	id            int
 	cpus          int
 	memory        int64 // bytes
-	bridges       []string
+	network       *network.Config
 	online        bool
 	down          time.Time // since when it is off
 	told          bool      // a call found it off before

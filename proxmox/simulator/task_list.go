@@ -88,6 +88,11 @@ func (c *call) taskLog() (any, error) {
 	case len(lines) == 0:
 		lines = []string{"no content"}
 	}
+	return c.logRows(lines), nil
+}
+
+// logRows are the lines of a log that the call asks for.
+func (c *call) logRows(lines []string) []any {
 	total := len(lines)
 	c.total = &total
 	rows := []any{}
@@ -95,7 +100,7 @@ func (c *call) taskLog() (any, error) {
 	for i := start; i < len(lines) && (limit == 0 || i < start+limit); i++ {
 		rows = append(rows, row{"n": i + 1, "t": lines[i]})
 	}
-	return rows, nil
+	return rows
 }
 
 func (c *call) stopTask() (any, error) {

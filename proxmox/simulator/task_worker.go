@@ -63,15 +63,25 @@ func (s *Server) fork(c *call, node, kind, id string, w work) string {
 	s.tasks = append(s.tasks, t)
 	s.taskByID[t.upid] = t
 	if exit != "" {
-		w = func(t *task) error {
-			if err := t.sleep(s.profile.task(kind)); err != nil {
-				return err
-			}
-			return errors.New(exit)
-		}
+		w = failing(exit, c.giveUp)
 	}
 	s.start(t, w)
 	return t.upid
+}
+
+// failing is work that goes wrong before it has any effect. What its call reserved for it is given back, as by the work
+// itself.
+func failing(exit string, giveUp func()) work {
+	return func(t *task) error {
+		err := t.busy()
+		if giveUp != nil {
+			giveUp()
+		}
+		if err != nil {
+			return err
+		}
+		return errors.New(exit)
+	}
 }
 
 // start runs the work until it ends or sleeps for the first time.

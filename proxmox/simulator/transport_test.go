@@ -44,7 +44,7 @@ func TestTransport(t *testing.T) {
 		"a body on GET is refused":                      {false, "GET /api2/json/pools HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx", "HTTP/1.1 501 Unexpected content for method 'GET'\r\n"},
 		"a body may not be too long":                    {false, fmt.Sprintf("POST /api2/json/access/ticket HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%sx", maxBody+1, long), "HTTP/1.1 501 for data too large\r\n"},
 		"a format is needed":                            {false, "GET /api2 HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 501 no such uri\r\n"},
-		"another format is unknown":                     {false, "GET /api2/xml/version HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 501 no formatter for uri /api2/xml/version, xml\r\n"},
+		"another format is unknown":                     {false, "GET /api2/xml/version HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 501 no formatter for uri /version, xml\r\n"},
 		"another version of HTTP is not spoken":         {false, "GET / HTTP/3.0\r\n\r\n", "HTTP/1.1 506"},
 		"what is no HTTP gets 400":                      {false, "\x00\x01\x02 /\r\n\r\n", "HTTP/1.1 400"},
 		"the page is served":                            {false, "GET / HTTP/1.0\r\n\r\n", "HTTP/1.1 200 OK\r\n"},

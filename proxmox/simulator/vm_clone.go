@@ -65,7 +65,7 @@ func (c *call) cloneTarget(o *copyOf) error {
 			return fail("can't clone to non-shared storage '%s'", name)
 		}
 	}
-	if !st.holds("images") {
+	if c.kind() == "qemu" && !st.holds("images") {
 		return invalid("storage", "storage '%s' does not support vm images", name)
 	}
 	o.storage = st

@@ -29,6 +29,7 @@ func (c *call) createVM() (any, error) {
 		return nil, err
 	}
 	c.s.guests[vmid] = &guest{vmid: vmid, kind: "qemu", node: node, conf: map[string]string{"lock": "create"}, state: stopped}
+	c.giveUp = func() { delete(c.s.guests, vmid) }
 	return c.fork(node, "qmcreate", itoa(vmid), func(t *task) error { return c.create(t, w, node) }), nil
 }
 

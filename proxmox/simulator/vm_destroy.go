@@ -1,6 +1,8 @@
 package simulator
 
 import (
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +20,8 @@ func (c *call) destroyVM() (any, error) {
 		return nil, fail("can't remove VM %d - protection mode enabled", g.vmid)
 	case !purge && c.s.ha.resources[haID(g)] != nil:
 		return nil, fail("unable to remove VM %d - used in HA resources and purge parameter not set.", g.vmid)
+	case !purge && c.s.replicates(g.vmid) != nil:
+		return nil, c.s.replicates(g.vmid)
 	case g.state != stopped:
 		return nil, fail("VM %d is running - destroy failed", g.vmid)
 	}
@@ -75,7 +79,7 @@ func (s *Server) ownImages(g *guest) []string {
 	}
 	found := map[string]bool{}
 	for _, conf := range confs {
-		for _, id := range images(conf) {
+		for _, id := range append(slices.Collect(maps.Values(images(conf))), conf["vmstate"]) {
 			if s.ownedBy(id, g.vmid) {
 				found[id] = true
 			}
@@ -93,7 +97,7 @@ func (s *Server) removeAll(node string, vmid int) {
 	}
 }
 
-// purge takes a guest out of backup jobs and of the HA manager's configuration.
+// purge takes a guest out of backup and replication jobs and of the HA manager's configuration.
 func (s *Server) purge(g *guest) {
 	kept := s.jobs[:0]
 	for _, j := range s.jobs {
@@ -114,4 +118,5 @@ func (s *Server) purge(g *guest) {
 	}
 	s.jobs = kept
 	s.ha.forget(haID(g))
+	s.forgetReplication(g.vmid)
 }

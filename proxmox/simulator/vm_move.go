@@ -4,13 +4,10 @@ import (
 	"strings"
 
 	"kubehenge.dev/proxmox/simulator/ha"
-	"kubehenge.dev/proxmox/simulator/schema"
 )
 
-// moveEndpoints move machines and disks, and take snapshots. Source: qemu-server src/PVE/API2/Qemu.pm, QemuMigrate.pm.
+// moveEndpoints move machines and disks. Source: qemu-server src/PVE/API2/Qemu.pm, QemuMigrate.pm.
 func moveEndpoints() []*endpoint {
-	audit := need("/vms/{vmid}", "VM.Audit")
-	snapshot := need("/vms/{vmid}", "VM.Snapshot")
 	disk := need("/vms/{vmid}", "VM.Config.Disk")
 	const move = "storage storage-id; target-vmid vmid; target-disk opaque; format enum(raw qcow2 vmdk); delete bool; digest string(..40); bwlimit num(0..); skiplock bool; target-digest string(..40)"
 	moveDisk := "disk* enum(" + strings.Join(driveNamesOrder(), " ") + ");" + move
@@ -20,10 +17,6 @@ func moveEndpoints() []*endpoint {
 			`target* node; online bool; force bool; with-local-disks bool; targetstorage string; migration_type enum(secure insecure); migration_network string;
 			bwlimit int(0..); with-conntrack-state bool`, (*call).migrateVM),
 		on("POST /nodes/{node}/qemu/{vmid}/move_disk", disk, moveDisk, (*call).moveDisk),
-		on("GET /nodes/{node}/qemu/{vmid}/snapshot", audit, "", (*call).listSnapshots),
-		on("POST /nodes/{node}/qemu/{vmid}/snapshot", snapshot, "snapname* configid(..40); description string; vmstate bool", (*call).takeSnapshot),
-		on("DELETE /nodes/{node}/qemu/{vmid}/snapshot/{snapname}", snapshot, "force bool", (*call).deleteSnapshot),
-		on("POST /nodes/{node}/qemu/{vmid}/snapshot/{snapname}/rollback", need("/vms/{vmid}", "VM.Snapshot|VM.Snapshot.Rollback"), "start bool", (*call).rollback),
 	}
 }
 
@@ -158,6 +151,7 @@ func (s *Server) migrate(t *task, from, to string, vmid int, withDisks bool) err
 		}
 	}
 	g.node = to
+	s.turnReplication(vmid, from, to)
 	return nil
 }
 
@@ -253,122 +247,6 @@ func (c *call) giveDisk(g *guest, d *drive) (any, error) {
 		d.Set("file", v.id)
 		delete(g.conf, d.option)
 		other.conf[option] = (&drive{option, d.Pairs}).String()
-		return nil
-	}), nil
-}
-
-func (c *call) listSnapshots() (any, error) {
-	g, err := c.guest()
-	if err != nil {
-		return nil, err
-	}
-	rows := []any{}
-	for _, name := range sortedKeys(g.snaps) {
-		r := row{"name": name, "description": g.snaps[name]["description"], "snaptime": atoi64(g.snaps[name]["snaptime"]), "vmstate": bit(g.snaps[name]["vmstate"] != "")}
-		if p := g.snaps[name]["parent"]; p != "" {
-			r["parent"] = p
-		}
-		rows = append(rows, r)
-	}
-	current := row{"name": "current", "description": "You are here!", "running": bit(g.state != stopped), "digest": g.digest()}
-	if p := g.conf["parent"]; p != "" {
-		current["parent"] = p
-	}
-	return append(rows, current), nil
-}
-
-func (c *call) takeSnapshot() (any, error) {
-	g, err := c.guest()
-	if err != nil {
-		return nil, err
-	}
-	name := c.text("snapname")
-	return c.fork(g.node, "qmsnapshot", itoa(g.vmid), func(t *task) error {
-		if err := c.unlocked(g); err != nil {
-			return err
-		}
-		for _, d := range drives(g.conf) {
-			if d.volume() && !d.cdrom() && !c.s.snapshots(g.node, d.file()) {
-				return fail("snapshot feature is not available")
-			}
-		}
-		if g.snaps[name] != nil {
-			return fail("snapshot name '%s' already used", name)
-		}
-		if err := t.busy(); err != nil {
-			return err
-		}
-		snap := copyMap(g.conf)
-		snap["snaptime"], snap["description"] = itoa(int(c.s.unix())), c.text("description")
-		if g.snaps == nil {
-			g.snaps = map[string]map[string]string{}
-		}
-		g.snaps[name] = snap
-		g.conf["parent"] = name
-		return nil
-	}), nil
-}
-
-func (c *call) deleteSnapshot() (any, error) {
-	g, err := c.guest()
-	if err != nil {
-		return nil, err
-	}
-	name := c.text("snapname")
-	return c.fork(g.node, "qmdelsnapshot", itoa(g.vmid), func(t *task) error {
-		snap := g.snaps[name]
-		if snap == nil {
-			return fail("snapshot '%s' does not exist", name)
-		}
-		if err := t.busy(); err != nil {
-			return err
-		}
-		for _, conf := range append(snapshotsOf(g), g.conf) {
-			if conf["parent"] == name {
-				conf["parent"] = snap["parent"]
-				if snap["parent"] == "" {
-					delete(conf, "parent")
-				}
-			}
-		}
-		delete(g.snaps, name)
-		return nil
-	}), nil
-}
-
-func snapshotsOf(g *guest) []map[string]string {
-	var list []map[string]string
-	for _, s := range g.snaps {
-		list = append(list, s)
-	}
-	return list
-}
-
-func (c *call) rollback() (any, error) {
-	g, err := c.guest()
-	if err != nil {
-		return nil, err
-	}
-	name := c.text("snapname")
-	return c.fork(g.node, "qmrollback", itoa(g.vmid), func(t *task) error {
-		snap := g.snaps[name]
-		if snap == nil {
-			return fail("snapshot '%s' does not exist", name)
-		}
-		if err := t.busy(); err != nil {
-			return err
-		}
-		c.s.powerOff(t, g)
-		g.conf = copyMap(snap)
-		delete(g.conf, "snaptime")
-		g.conf["parent"] = name
-		for _, d := range drives(g.conf) {
-			if v := c.s.volume(g.node, d.file()); v != nil && !d.cdrom() {
-				if size, ok := schema.ParseSize(d.Values["size"]); ok {
-					v.size = size
-				}
-			}
-		}
 		return nil
 	}), nil
 }

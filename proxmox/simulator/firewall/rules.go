@@ -7,7 +7,6 @@ import (
 	"crypto/sha1" //nolint:gosec // Proxmox VE's digests are SHA-1
 	"encoding/hex"
 	"maps"
-	"net/netip"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,6 +19,8 @@ const (
 	Host    = "host"
 	VM      = "vm"
 	CT      = "ct"
+	Group   = "group" // a security group
+	VNet    = "vnet"
 )
 
 // Fields are what a rule consists of.
@@ -28,10 +29,13 @@ var Fields = strings.Fields("action comment dest dport enable icmp-type iface lo
 // Rule is one rule: field -> value.
 type Rule map[string]string
 
-// Config is the firewall of the cluster, of a node or of a guest. The zero value is empty.
+// Config is the firewall of the cluster, of a node, of a guest or of a VNet. The zero value is empty.
 type Config struct {
 	Rules   []Rule
 	Options map[string]string
+	Aliases map[string]Alias          // by name in lower case
+	Sets    map[string]*Set           // by name
+	Groups  map[string]*SecurityGroup // by name; only the cluster has any
 }
 
 func digest(parts []map[string]string) string {
@@ -45,9 +49,12 @@ func digest(parts []map[string]string) string {
 }
 
 // RulesDigest changes with the rules.
-func (c *Config) RulesDigest() string {
+func (c *Config) RulesDigest() string { return Digest(c.Rules) }
+
+// Digest changes with rules.
+func Digest(rules []Rule) string {
 	var parts []map[string]string
-	for _, r := range c.Rules {
+	for _, r := range rules {
 		parts = append(parts, r)
 	}
 	return digest(parts)
@@ -57,18 +64,21 @@ func (c *Config) RulesDigest() string {
 func (c *Config) OptionsDigest() string { return digest([]map[string]string{c.Options}) }
 
 // Insert puts a rule before all others, whatever position was asked for; without "enable" it is off.
-func (c *Config) Insert(r Rule) {
+func Insert(rules []Rule, r Rule) []Rule {
 	if _, set := r["enable"]; !set {
 		r["enable"] = "0"
 	}
-	c.Rules = append([]Rule{r}, c.Rules...)
+	return append([]Rule{r}, rules...)
 }
 
 // Move takes a rule to the place before another.
-func (c *Config) Move(from, to int) {
-	r := c.Rules[from]
+func Move(rules []Rule, from, to int) []Rule {
+	if from == to {
+		return rules
+	}
+	r := rules[from]
 	var moved []Rule
-	for i, other := range c.Rules {
+	for i, other := range rules {
 		if i == from {
 			continue
 		}
@@ -77,16 +87,14 @@ func (c *Config) Move(from, to int) {
 		}
 		moved = append(moved, other)
 	}
-	if to >= len(c.Rules) {
+	if to >= len(rules) {
 		moved = append(moved, r)
 	}
-	if len(moved) == len(c.Rules) {
-		c.Rules = moved
-	}
+	return moved
 }
 
 // Delete takes a rule away.
-func (c *Config) Delete(at int) { c.Rules = slices.Delete(c.Rules, at, at+1) }
+func Delete(rules []Rule, at int) []Rule { return slices.Delete(slices.Clone(rules), at, at+1) }
 
 var (
 	groupName    = regexp.MustCompile(`\A[A-Za-z][A-Za-z0-9\-_]+\z`)
@@ -101,39 +109,48 @@ var (
 // Macros are the names of services that a rule may stand for; Proxmox VE knows some more.
 var Macros = strings.Fields("Ceph DHCPfwd DHCPv6 DNS FTP GRE Git HTTP HTTPS HTTP/3 IMAP IMAPS IPIP IPsec Jetdirect L2TP LDAP LDAPS MDNS MSSQL Mail MySQL NFS NTP OSPF OpenVPN PBS PMG POP3 POP3S PPtP Ping PostgreSQL Proxmox RDP Redis SMB SMTP SMTPS SNMP SPICEproxy SSH Syslog TFTP Telnet VNC Web Webmin WireGuard")
 
+// Place is where a rule stands, and whose names it may use.
+type Place struct {
+	Env     string  // Cluster, Host, ...
+	Cluster *Config // nil: none
+	Own     *Config // of the guest; nil: none
+}
+
 // check is one reason why a rule cannot stand where it does: the field and the text; empty if it can.
-type check func(r Rule, scope string) (field, text string)
+type check func(r Rule, at Place) (field, text string)
 
 var checks = []check{kinds, actions, ifaces, macros, protocols, ports("dport"), icmpTypes, ports("sport"), addresses("source"), addresses("dest")}
 
 // Verify returns the field that is wrong and why, empty texts if the rule is good.
-func Verify(r Rule, scope string) (field, text string) {
+func Verify(r Rule, at Place) (field, text string) {
 	for _, c := range checks {
-		if field, text = c(r, scope); field != "" {
+		if field, text = c(r, at); field != "" {
 			return field, text
 		}
 	}
 	return "", ""
 }
 
-func kinds(r Rule, scope string) (field, text string) {
-	kind := r["type"]
-	allowed := []string{"in", "out", "group"}
-	if scope == Cluster || scope == Host {
-		allowed = append(allowed, "forward")
-	}
+// kindsOf are the types of rules that may stand in a place.
+var kindsOf = map[string][]string{
+	Cluster: {"in", "out", "forward", "group"}, Host: {"in", "out", "forward", "group"}, VM: {"in", "out", "group"}, CT: {"in", "out", "group"},
+	Group: {"in", "out", "forward"}, VNet: {"forward", "group"},
+}
+
+func kinds(r Rule, at Place) (field, text string) {
+	kind, allowed := r["type"], kindsOf[at.Env]
 	switch {
 	case kind == "":
 		return "type", "missing property"
 	case r["action"] == "":
 		return "action", "missing property"
 	case !slices.Contains(allowed, kind):
-		return "type", "invalid rule type '" + kind + "' for rule_env '" + scope + "'"
+		return "type", "invalid rule type '" + kind + "' for rule_env '" + at.Env + "'"
 	}
 	return "", ""
 }
 
-func actions(r Rule, _ string) (field, text string) {
+func actions(r Rule, _ Place) (field, text string) {
 	action := r["action"]
 	switch {
 	case r["type"] == "group" && !groupName.MatchString(action):
@@ -148,14 +165,17 @@ func actions(r Rule, _ string) (field, text string) {
 	return "", ""
 }
 
-func ifaces(r Rule, scope string) (field, text string) {
-	if r["iface"] != "" && (scope == VM || scope == CT) && !guestIface.MatchString(r["iface"]) {
+func ifaces(r Rule, at Place) (field, text string) {
+	if r["iface"] != "" && (at.Env == Group || at.Env == VNet) {
+		return "type", "parameter -i not allowed for this rule type"
+	}
+	if r["iface"] != "" && (at.Env == VM || at.Env == CT) && !guestIface.MatchString(r["iface"]) {
 		return "iface", `value does not match the regex pattern 'net\d+'`
 	}
 	return "", ""
 }
 
-func macros(r Rule, _ string) (field, text string) {
+func macros(r Rule, _ Place) (field, text string) {
 	name := r["macro"]
 	if name == "" {
 		return "", ""
@@ -168,7 +188,7 @@ func macros(r Rule, _ string) (field, text string) {
 	return "", ""
 }
 
-func protocols(r Rule, _ string) (field, text string) {
+func protocols(r Rule, _ Place) (field, text string) {
 	if p := r["proto"]; p != "" && !protocolName.MatchString(p) {
 		return "proto", "invalid protocol spec '" + p + "'"
 	}
@@ -176,7 +196,7 @@ func protocols(r Rule, _ string) (field, text string) {
 }
 
 func ports(name string) check {
-	return func(r Rule, _ string) (field, text string) {
+	return func(r Rule, _ Place) (field, text string) {
 		spec, proto := r[name], r["proto"]
 		isICMP := name == "dport" && slices.Contains(icmp, proto)
 		switch {
@@ -184,9 +204,9 @@ func ports(name string) check {
 			return "", ""
 		case !goodPorts(spec):
 			return name, "invalid port '" + spec + "'"
-		case proto == "" && r["macro"] == "":
+		case proto == "":
 			return "proto", "missing property - '" + name + "' requires this property"
-		case proto != "" && !slices.Contains(withPorts, proto) && !isICMP:
+		case !slices.Contains(withPorts, proto) && !isICMP:
 			return name, "protocol '" + proto + "' does not support ports"
 		}
 		return "", ""
@@ -211,7 +231,7 @@ func goodPorts(spec string) bool {
 	return true
 }
 
-func icmpTypes(r Rule, _ string) (field, text string) {
+func icmpTypes(r Rule, _ Place) (field, text string) {
 	switch {
 	case r["icmp-type"] == "":
 		return "", ""
@@ -221,35 +241,4 @@ func icmpTypes(r Rule, _ string) (field, text string) {
 		return "icmp-type", "'icmp-type' cannot be specified together with 'dport'"
 	}
 	return "", ""
-}
-
-func addresses(name string) check {
-	return func(r Rule, _ string) (field, text string) {
-		spec := r[name]
-		switch {
-		case spec == "":
-			return "", ""
-		case strings.HasPrefix(spec, "+"):
-			return name, "no such ipset '" + spec[strings.LastIndexAny(spec, "+/")+1:] + "'"
-		}
-		for _, part := range strings.Split(spec, ",") {
-			from, to, isRange := strings.Cut(part, "-")
-			if goodAddress(from) && (!isRange || goodAddress(to)) {
-				continue
-			}
-			if !isRange && groupName.MatchString(strings.TrimPrefix(strings.TrimPrefix(part, "dc/"), "guest/")) {
-				return name, "no such alias '" + part + "'"
-			}
-			return name, "invalid address '" + part + "'"
-		}
-		return "", ""
-	}
-}
-
-func goodAddress(text string) bool {
-	if _, err := netip.ParsePrefix(text); err == nil {
-		return true
-	}
-	_, err := netip.ParseAddr(text)
-	return err == nil
 }

@@ -24,6 +24,9 @@ type Response struct {
 	Header [][2]string // beside Content-Length, Connection and the fixed ones
 	Body   []byte
 	Reset  bool // close the connection instead of answering
+
+	// Takeover gets the connection instead of an answer (it may be hijacked): for web sockets.
+	Takeover func(w http.ResponseWriter, r *http.Request)
 }
 
 // Handler answers requests; the body must be read within it.
@@ -143,6 +146,9 @@ func (s *Server) requests(r *bufio.Reader, w net.Conn) {
 			}
 			return
 		}
+		if tooLarge(req.Header) {
+			return // Proxmox VE says nothing either
+		}
 		if strings.EqualFold(req.Header.Get("Expect"), "100-continue") {
 			_, _ = io.WriteString(w, "HTTP/1.1 100 Continue\r\n\r\n")
 		}
@@ -150,9 +156,14 @@ func (s *Server) requests(r *bufio.Reader, w net.Conn) {
 		if req.ProtoMajor == 1 {
 			resp = s.handler(req.WithContext(s.ctx))
 		}
+		if resp.Takeover != nil {
+			resp.Takeover(&taken{conn: w, reader: r}, req)
+			return
+		}
 		if resp.Reset {
 			return
 		}
+		resp.compress(req.Header.Get("Accept-Encoding"))
 		last := resp.Status >= 400 || req.Close || !req.ProtoAtLeast(1, 1)
 		if _, err := w.Write(s.encode(resp, last)); err != nil || last {
 			return
@@ -195,8 +206,11 @@ func (s *Server) encode(r Response, last bool) []byte {
 	b.WriteString("HTTP/1.1 " + strconv.Itoa(r.Status) + " " + r.Reason + "\r\n")
 	now := s.now().UTC().Format(http.TimeFormat)
 	for _, h := range [][2]string{{"Cache-Control", "max-age=0"}, {"Connection", connection(last)}, {"Date", now},
-		{"Pragma", "no-cache"}, {"Server", "pve-api-daemon/3.0"}, {"Expires", now}, {"Content-Length", strconv.Itoa(len(r.Body))}} {
+		{"Pragma", "no-cache"}, {"Server", "pve-api-daemon/3.0"}, {"Expires", now}} {
 		b.WriteString(h[0] + ": " + h[1] + "\r\n")
+	}
+	if len(r.Body) > 0 || !last { // without it, the body ends with the connection
+		b.WriteString("Content-Length: " + strconv.Itoa(len(r.Body)) + "\r\n")
 	}
 	for _, h := range r.Header {
 		b.WriteString(h[0] + ": " + strings.NewReplacer("\r", "", "\n", "").Replace(h[1]) + "\r\n")

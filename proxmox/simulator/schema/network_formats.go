@@ -1,0 +1,107 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// The formats of addresses and networks. Source: pve-common src/PVE/JSONSchema.pm, pve-firewall src/PVE/Firewall.pm.
+func init() {
+	for name, f := range map[string]check{
+		"ip":                  ipOf("IP", func(netip.Addr) bool { return true }),
+		"ipv4":                ipOf("IPv4", netip.Addr.Is4),
+		"ipv6":                ipOf("IPv6", netip.Addr.Is6),
+		"cidr":                networkOf("CIDR", func(netip.Addr) bool { return true }),
+		"cidrv4":              networkOf("IPv4 CIDR", netip.Addr.Is4),
+		"cidrv6":              networkOf("IPv6 CIDR", netip.Addr.Is6),
+		"ipv4mask":            ipv4Mask,
+		"iface":               match(`(?i:[a-z][a-z0-9_]{1,20}([:.]\d+)?)`, "invalid network interface name '%s'"),
+		"vlan-or-range":       vlanOrRange,
+		"ip-or-cidr":          ipOrCIDR,
+		"ip-or-cidr-or-alias": ipOrCIDROrAlias,
+		"replication-id":      match(`[1-9][0-9]{2,8}-\d{1,9}`, "invalid replication job id '%s'"),
+		"timezone":            match(`[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*`, "invalid time zone '%s'"),
+		"bridge-pair":         anything,
+		"email-or-username":   match(`\S+`, "value does not look like a valid email address or user name"),
+		"sdn-id":              match(`[a-zA-Z][a-zA-Z0-9]*[a-zA-Z0-9]`, "SDN ID '%s' contains illegal characters"),
+	} {
+		formats[name] = f
+	}
+}
+
+func ipOf(kind string, is func(netip.Addr) bool) check {
+	return func(text string) error {
+		if a, err := netip.ParseAddr(text); err != nil || a.Zone() != "" || !is(a) {
+			return fmt.Errorf("value does not look like a valid %s address", kind)
+		}
+		return nil
+	}
+}
+
+// networkOf wants a prefix of at least eight bits, as Proxmox VE does.
+func networkOf(kind string, is func(netip.Addr) bool) check {
+	return func(text string) error {
+		if p, err := netip.ParsePrefix(text); err != nil || !is(p.Addr()) || p.Bits() < 8 {
+			return fmt.Errorf("value does not look like a valid %s network", kind)
+		}
+		return nil
+	}
+}
+
+func ipv4Mask(text string) error {
+	a, err := netip.ParseAddr(text)
+	if err != nil || !a.Is4() {
+		return errors.New("value does not look like a valid IP netmask")
+	}
+	b := a.As4()
+	mask := uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
+	if inverse := ^mask; inverse&(inverse+1) != 0 || mask == 0 {
+		return errors.New("value does not look like a valid IP netmask")
+	}
+	return nil
+}
+
+func vlanOrRange(text string) error {
+	from, to, isRange := strings.Cut(text, "-")
+	var ends []int
+	for _, part := range []string{from, to} {
+		if part == "" && !isRange {
+			continue
+		}
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return fmt.Errorf("invalid VLAN configuration '%s'", text)
+		}
+		if n < 2 || n > 4094 {
+			return fmt.Errorf("invalid VLAN tag '%s'", part)
+		}
+		ends = append(ends, n)
+	}
+	if isRange && ends[0] >= ends[1] {
+		return fmt.Errorf("VLAN range must go from lower to higher tag '%s'", text)
+	}
+	return nil
+}
+
+func ipOrCIDR(text string) error {
+	if _, err := netip.ParseAddr(text); err == nil {
+		return nil
+	}
+	if _, err := netip.ParsePrefix(text); err == nil {
+		return nil
+	}
+	return errors.New("value does not look like a valid IP address or CIDR network")
+}
+
+var aliasReference = regexp.MustCompile(`\A(dc/|guest/)?[A-Za-z][A-Za-z0-9\-_]+\z`)
+
+func ipOrCIDROrAlias(text string) error {
+	if aliasReference.MatchString(text) {
+		return nil
+	}
+	return ipOrCIDR(text)
+}
