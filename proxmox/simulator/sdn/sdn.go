@@ -40,8 +40,10 @@ func (s State) clone() State {
 // New is a network without anything in it.
 func New() *Config { return &Config{Running: newState(), Wanted: newState()} }
 
-// Apply lets run what is wanted; Rollback drops what does not run.
-func (c *Config) Apply()    { c.Running = c.Wanted.clone() }
+// Apply lets run what is wanted.
+func (c *Config) Apply() { c.Running = c.Wanted.clone() }
+
+// Rollback drops what does not run.
 func (c *Config) Rollback() { c.Wanted = c.Running.clone() }
 
 // Objects are those of a kind: zones, vnets or subnets.
