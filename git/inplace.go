@@ -44,6 +44,18 @@ func (r *Repository) readTip() (plumbing.Hash, error) {
 	return tip, r.arrived(tip, vouch)
 }
 
+// Vouched tells whether a repository opened in place holds a word for a commit, whoever's it is.
+func (r *Repository) Vouched(commit string) (bool, error) {
+	h, err := parseHash(commit)
+	if err != nil {
+		return false, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	word, err := r.reference(plumbing.ReferenceName(checkedRefs + h.String()))
+	return !word.IsZero(), err
+}
+
 // reference is what a reference names; zero where there is none. The caller holds r.mu.
 func (r *Repository) reference(name plumbing.ReferenceName) (plumbing.Hash, error) {
 	ref, err := r.store.Reference(name)

@@ -120,3 +120,18 @@ func (s signer) certified(cert *ssh.Certificate, at time.Time) (string, error) {
 	}
 	return "", ErrUnknownKey
 }
+
+// SigningKey is the fingerprint of the key that signed the commit, whoever's it is; ErrUnsigned or ErrBadSignature where there is none.
+func (c *Commit) SigningKey() (fingerprint string, err error) {
+	if c.Signature == "" {
+		return "", fmt.Errorf("commit %.12s %w", c.Hash, ErrUnsigned)
+	}
+	sig, err := parseSignature(c.Signature)
+	if err == nil {
+		err = sshsig.Verify(bytes.NewReader(c.payload), sig, sig.PublicKey, sig.HashAlgorithm, namespace)
+	}
+	if err != nil {
+		return "", fmt.Errorf("commit %.12s %w", c.Hash, errors.Join(ErrBadSignature, err))
+	}
+	return ssh.FingerprintSHA256(sig.PublicKey), nil
+}
