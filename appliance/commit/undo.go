@@ -8,65 +8,170 @@ import (
 	"io/fs"
 
 	"kubehenge.dev/api/v1alpha1"
+	"kubehenge.dev/appliance/review"
 	"kubehenge.dev/git"
 	"kubehenge.dev/render"
 	"kubehenge.dev/render/permission"
 )
 
-// Undo takes back what a commit changed, where nobody changed the same files since. Creating and deleting are not undone: machines came or went.
+// Undo takes back what a commit changed, where nobody changed the same files since. Creating and deleting are not undone: machines came or went. Who may
+// see nothing of the commit learns nothing of it, and who may not change what it changed learns no more than that.
 func (w *Writer) Undo(ctx context.Context, who Person, sha string) (*Result, error) {
-	return w.commit(ctx, who, func(s *State) (*proposal, error) {
-		c, before, after, err := w.undone(ctx, s, sha)
-		if err != nil {
-			return nil, err
-		}
-		if err := w.undoable(ctx, c, before, after); err != nil {
-			return nil, err
-		}
-		files, err := w.revert(ctx, s, c, before, after)
-		if err != nil {
-			return nil, err
-		}
-		return &proposal{subject: fmt.Sprintf("Undo %q", c.Subject()), files: files}, nil
-	})
+	return w.commit(ctx, who, func(s *State) (*proposal, error) { return w.proposeUndo(ctx, who, s, sha) })
 }
 
-// undone is the commit with the trees before and after it.
-func (w *Writer) undone(ctx context.Context, s *State, sha string) (c *git.Commit, before, after *git.Tree, err error) {
-	r := w.opts.Repository
-	within, err := r.Descends(ctx, s.Commit, sha)
-	if err == nil && !within || errors.Is(err, git.ErrUnknownCommit) {
-		return nil, nil, nil, fmt.Errorf("commit %.12s: %w", sha, ErrNotFound)
-	}
+// MayUndo tells whether Undo would do it now, and why not. ErrNotFound as from Undo.
+func (w *Writer) MayUndo(ctx context.Context, who Person, sha string) (permission.Answer, error) {
+	state, err := w.Current(ctx)
 	if err != nil {
-		return nil, nil, nil, err
+		return permission.Answer{}, err
 	}
-	if c, err = r.Commit(sha); err != nil {
-		return nil, nil, nil, err
+	_, _, err = w.prepare(ctx, who, state, func(s *State) (*proposal, error) { return w.proposeUndo(ctx, who, s, sha) })
+	denied, problems, conflict := (*DeniedError)(nil), (*ProblemsError)(nil), (*ConflictError)(nil)
+	switch {
+	case err == nil:
+		return permission.Answer{OK: true}, nil
+	case errors.As(err, &denied):
+		return denied.Answer, nil
+	case errors.As(err, &problems), errors.As(err, &conflict), errors.Is(err, ErrNotUndoable), errors.Is(err, git.ErrNoChange):
+		return permission.Answer{Reason: err.Error()}, nil
 	}
-	if len(c.Parents) != 1 {
-		return nil, nil, nil, fmt.Errorf("commit %.12s has %d parents and %w here", sha, len(c.Parents), ErrNotUndoable)
-	}
-	if before, err = r.Tree(c.Parents[0]); err == nil {
-		after, err = r.Tree(sha)
-	}
-	return c, before, after, err
+	return permission.Answer{}, err
 }
 
-// undoable refuses to undo what brought a cluster or took one away.
-func (w *Writer) undoable(ctx context.Context, c *git.Commit, before, after render.Tree) error {
-	v, err := w.opts.Judge.Judge(ctx, before, after)
+// undoing is a commit that is to be undone.
+type undoing struct {
+	w      *Writer
+	who    Person
+	state  *State
+	commit *git.Commit
+	// was is the tree before the commit, left the one after it.
+	was, left render.Tree
+	// verdict is on going back from left to was.
+	verdict *review.Verdict
+	files   map[string][]byte
+}
+
+// undoSteps are asked in this order, so that nobody learns of what they may not see.
+var undoSteps = []struct {
+	name string
+	run  func(context.Context, *undoing) error
+}{
+	{"the commit is part of the branch", findUndone},
+	{"what going back takes is known", weighUndone},
+	{"the person may see something of it", seesUndone},
+	{"the person may change all of it", mayUndone},
+	{"it has one parent", hasOneParent},
+	{"no machines came or went with it", noMachines},
+	{"its files are as it left them", revert},
+}
+
+func (w *Writer) proposeUndo(ctx context.Context, who Person, s *State, sha string) (*proposal, error) {
+	u := &undoing{w: w, who: who, state: s, commit: &git.Commit{Hash: sha}}
+	for _, step := range undoSteps {
+		if err := step.run(ctx, u); err != nil {
+			return nil, err
+		}
+	}
+	return &proposal{subject: fmt.Sprintf("Undo %q", u.commit.Subject()), files: u.files}, nil
+}
+
+func (u *undoing) notFound() error { return fmt.Errorf("commit %.12s: %w", u.commit.Hash, ErrNotFound) }
+
+func findUndone(ctx context.Context, u *undoing) error {
+	r, sha := u.w.opts.Repository, u.commit.Hash
+	within, err := r.Descends(ctx, u.state.Commit, sha)
+	if err == nil && !within || errors.Is(err, git.ErrUnknownCommit) {
+		return u.notFound()
+	}
 	if err != nil {
 		return err
 	}
-	for _, o := range v.After.Overlays {
-		was := find(v.Before, Cluster{o.Namespace, o.Name})
+	if u.commit, err = r.Commit(sha); err != nil {
+		return err
+	}
+	u.was = render.Memory(nil)
+	if len(u.commit.Parents) > 0 {
+		if u.was, err = r.Tree(u.commit.Parents[0]); err != nil {
+			return err
+		}
+	}
+	u.left, err = r.Tree(sha)
+	return err
+}
+
+func weighUndone(ctx context.Context, u *undoing) (err error) {
+	u.verdict, err = u.w.opts.Judge.Alone(ctx, u.left, u.was)
+	return err
+}
+
+// clusters are those that the commit touched.
+func (u *undoing) clusters() map[Cluster]bool {
+	all := map[Cluster]bool{}
+	for _, r := range []*render.Rendering{u.verdict.Before, u.verdict.After} {
+		for _, o := range r.Overlays {
+			if o.Namespace != "" && o.Name != "" {
+				all[Cluster{o.Namespace, o.Name}] = true
+			}
+		}
+	}
+	return all
+}
+
+// seesUndone also makes seeing every cluster a part of what undoing takes.
+func seesUndone(ctx context.Context, u *undoing) error {
+	if u.state.Rendering.Fleet == nil {
+		return nil // it is an administrator's matter, as the privileges say
+	}
+	place := permission.PlaceOf(&u.state.Rendering.Fleet.Spec, nil)
+	answer, err := u.who.May(ctx, place.Read())
+	if err != nil || answer.OK {
+		return err
+	}
+	seen, hidden := 0, 0
+	for c := range u.clusters() {
+		if answer, err = u.who.May(ctx, place.See(c.Namespace, c.Name)); err != nil {
+			return err
+		}
+		if answer.OK {
+			seen++
+		} else {
+			hidden++
+		}
+	}
+	switch {
+	case seen == 0:
+		return u.notFound()
+	case hidden > 0:
+		return &DeniedError{permission.Answer{Reason: fmt.Sprintf("commit %.12s also changed what you may not see; somebody who may has to undo it", u.commit.Hash)}}
+	}
+	return nil
+}
+
+func mayUndone(ctx context.Context, u *undoing) error {
+	answer, err := u.who.May(ctx, u.verdict.Needs...)
+	if err == nil && !answer.OK {
+		err = &DeniedError{answer}
+	}
+	return err
+}
+
+func hasOneParent(_ context.Context, u *undoing) error {
+	if n := len(u.commit.Parents); n != 1 {
+		return fmt.Errorf("commit %.12s has %d parents and %w here", u.commit.Hash, n, ErrNotUndoable)
+	}
+	return nil
+}
+
+// noMachines refuses to undo what brought a cluster or took one away.
+func noMachines(_ context.Context, u *undoing) error {
+	for c := range u.clusters() {
+		left, was := find(u.verdict.Before, c), find(u.verdict.After, c)
 		switch {
-		case o == was || o.Claim == nil:
-		case !lives(was) && lives(o):
-			return fmt.Errorf("commit %.12s created %s/%s and %w; delete the cluster", c.Hash, o.Namespace, o.Name, ErrNotUndoable)
-		case lives(was) && !lives(o):
-			return fmt.Errorf("commit %.12s deleted %s/%s and %w: machines may be gone already; create it anew", c.Hash, o.Namespace, o.Name, ErrNotUndoable)
+		case !lives(was) && lives(left):
+			return fmt.Errorf("commit %.12s created %s and %w; delete the cluster", u.commit.Hash, c, ErrNotUndoable)
+		case lives(was) && !lives(left) && (left == nil || left.Claim != nil):
+			return fmt.Errorf("commit %.12s deleted %s and %w: machines may be gone already; create it anew", u.commit.Hash, c, ErrNotUndoable)
 		}
 	}
 	return nil
@@ -77,32 +182,32 @@ func lives(o *render.Overlay) bool {
 }
 
 // revert gives each file that the commit changed its content from before, where it is still as the commit left it.
-func (w *Writer) revert(ctx context.Context, s *State, c *git.Commit, before, after *git.Tree) (map[string][]byte, error) {
-	paths, err := permission.Paths(before, after)
+func revert(ctx context.Context, u *undoing) error {
+	paths, err := permission.Paths(u.was, u.left)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	files := map[string][]byte{}
+	u.files = map[string][]byte{}
 	var conflicts []Conflict
 	for _, p := range paths {
-		was, left, now, err := three(p, before, after, s.Tree)
+		was, left, now, err := three(p, u.was, u.left, u.state.Tree)
 		if err != nil {
-			return nil, fmt.Errorf("%s in commit %.12s: %w: %w", p, c.Hash, err, ErrNotUndoable)
+			return fmt.Errorf("%s in commit %.12s: %w: %w", p, u.commit.Hash, err, ErrNotUndoable)
 		}
-		if !bytes.Equal(left, now) || (left == nil) != (now == nil) {
-			by, commit, err := w.lastChange(ctx, s.Commit, c.Hash, p)
-			if err != nil {
-				return nil, err
-			}
-			conflicts = append(conflicts, Conflict{Field: p, Was: text(left), Theirs: text(now), Yours: text(was), By: by, Commit: commit})
+		if bytes.Equal(left, now) && (left == nil) == (now == nil) {
+			u.files[p] = was
 			continue
 		}
-		files[p] = was
+		by, commit, err := u.w.lastChange(ctx, u.state.Commit, u.commit.Hash, p)
+		if err != nil {
+			return err
+		}
+		conflicts = append(conflicts, Conflict{Field: p, Was: text(left), Theirs: text(now), Yours: text(was), By: by, Commit: commit})
 	}
 	if len(conflicts) > 0 {
-		return nil, &ConflictError{conflicts}
+		return &ConflictError{conflicts}
 	}
-	return files, nil
+	return nil
 }
 
 func text(content []byte) any {

@@ -65,8 +65,52 @@ func TestWhatCannotBeUndone(t *testing.T) {
 	if _, err := w.Undo(t.Context(), person("carol"), w.git("rev-list", "--max-parents=0", "main")); !errors.Is(err, commit.ErrNotUndoable) {
 		t.Errorf("the first commit: %v", err)
 	}
-	if _, err := w.Undo(t.Context(), person("carol", "VM.Audit /"), again); !errors.As(err, &denied) {
+	if _, err := w.Undo(t.Context(), person("carol", "VM.Audit /pool/kubehenge"), again); !errors.As(err, &denied) {
 		t.Errorf("without the privilege: %v", err)
+	}
+}
+
+func TestUndoTellsNobodyWhatTheyMayNotSee(t *testing.T) {
+	w := newWorld(t)
+	shop1 := commit.Cluster{Namespace: "team-0", Name: "shop-1"}
+	both := w.push("Both", map[string][]byte{sample.ClaimFile(0): sample.Claim(0, 4), sample.ClaimFile(1): sample.Claim(1, 4)})
+	one := w.push("One", map[string][]byte{sample.ClaimFile(1): sample.Claim(1, 5)})
+	own := w.push("Own", map[string][]byte{sample.ClaimFile(0): sample.Claim(0, 5)})
+	if _, err := w.Scale(t.Context(), person("bob"), shop1, "", "workers", 7); err != nil {
+		t.Fatal(err)
+	}
+	alice := person("alice", "VM.Audit /pool/kubehenge/team-0.shop-0", "VM.Allocate /pool/kubehenge/team-0.shop-0")
+	looks := person("dave", "VM.Audit /pool/kubehenge/team-0.shop-1")
+	for name, test := range map[string]struct {
+		who    commit.Person
+		commit string
+		want   string // no undo was made, since; empty for an undo that is possible
+	}{
+		"another's commit": {alice, one, "commit " + one[:12] + ": not found"},
+		"the first commit, to somebody who sees none": {person("eve", "VM.Audit /"), w.git("rev-list", "--max-parents=0", "main"), "commit " + w.git("rev-list", "--max-parents=0", "main")[:12] + ": not found"},
+		"a commit of which half is another's":         {alice, both, "commit " + both[:12] + " also changed what you may not see; somebody who may has to undo it"},
+		"a conflict, to somebody who only looks":      {looks, one, "changing team-0/shop-1 takes VM.Allocate on /pool/kubehenge/team-0.shop-1, which you do not have; an administrator of Proxmox VE can give it"},
+		"the own commit":                              {alice, own, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			answer, err := w.MayUndo(t.Context(), test.who, test.commit)
+			switch {
+			case err != nil:
+				got = err.Error()
+			case !answer.OK:
+				got = answer.Reason
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if test.want == "" {
+				return
+			}
+			if _, err := w.Undo(t.Context(), test.who, test.commit); err == nil || err.Error() != test.want {
+				t.Errorf("undoing says %v", err)
+			}
+		})
 	}
 }
 

@@ -136,19 +136,8 @@ func (w *Writer) try(ctx context.Context, who Person, propose func(*State) (*pro
 	if err != nil {
 		return nil, err
 	}
-	p, err := propose(state)
+	p, verdict, err := w.prepare(ctx, who, state, propose)
 	if err != nil {
-		return nil, err
-	}
-	after, err := w.opts.Repository.Preview(ctx, git.Change{Files: p.files, Parent: state.Commit})
-	if err != nil {
-		return nil, err
-	}
-	verdict, err := w.opts.Judge.Judge(ctx, state.Tree, after)
-	if err != nil {
-		return nil, err
-	}
-	if err := pass(ctx, who, verdict, p); err != nil {
 		return nil, err
 	}
 	sha, err := w.opts.Repository.CommitFiles(ctx, w.change(who, state, p, verdict.Needs))
@@ -159,6 +148,23 @@ func (w *Writer) try(ctx context.Context, who Person, propose func(*State) (*pro
 		return nil, err
 	}
 	return &Result{Commit: sha, Subject: p.subject, Checked: verdict.Needs}, nil
+}
+
+// prepare makes a change on a state of the repository and has it judged.
+func (w *Writer) prepare(ctx context.Context, who Person, state *State, propose func(*State) (*proposal, error)) (*proposal, *review.Verdict, error) {
+	p, err := propose(state)
+	if err != nil {
+		return nil, nil, err
+	}
+	after, err := w.opts.Repository.Preview(ctx, git.Change{Files: p.files, Parent: state.Commit})
+	if err != nil {
+		return nil, nil, err
+	}
+	verdict, err := w.opts.Judge.Judge(ctx, state.Tree, after)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, verdict, pass(ctx, who, verdict, p)
 }
 
 // pass lets a change through, privileges first: who may not change something learns nothing of what is wrong with it.
