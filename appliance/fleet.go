@@ -63,11 +63,10 @@ func nameless(rendering *render.Rendering) []render.Problem {
 
 // agent is how far the agent is.
 func (r *request) agent() fleet.Agent {
-	known := r.s.live.Fleet()
-	if known == nil {
+	source := r.s.agent()
+	if source == nil {
 		return fleet.Agent{}
 	}
-	source := known.Status.Source
 	a := fleet.Agent{Commit: source.AppliedCommit, Tip: source.Tip, Message: source.Message}
 	if source.Since != nil {
 		since := source.Since.UTC()

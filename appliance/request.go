@@ -57,6 +57,7 @@ var guards = []struct {
 	{"the session's CSRF token", hasCSRF},
 	{"the cluster may be seen", maySee},
 	{"the administrator's privilege", mayAdminister},
+	{"the repository may be read", mayReadRepository},
 }
 
 // fromHere refuses changes that a browser says come from elsewhere. https://developer.mozilla.org/docs/Web/HTTP/Reference/Headers/Sec-Fetch-Site
@@ -116,6 +117,21 @@ func mayAdminister(r *request, to route) error {
 		return err
 	}
 	answer, err := r.holder.Answer(r.Context(), place.Administer("reading the audit log"))
+	if err == nil && !answer.OK {
+		err = &commit.DeniedError{Answer: answer}
+	}
+	return err
+}
+
+func mayReadRepository(r *request, to route) error {
+	if to.access != readsRepository {
+		return nil
+	}
+	place, err := r.look()
+	if err != nil {
+		return err
+	}
+	answer, err := r.holder.Answer(r.Context(), place.Read())
 	if err == nil && !answer.OK {
 		err = &commit.DeniedError{Answer: answer}
 	}

@@ -14,6 +14,8 @@ const (
 	seesCluster
 	// administers needs a session and Sys.Modify on the workload pool.
 	administers
+	// readsRepository needs a session and VM.Audit on the workload pool.
+	readsRepository
 )
 
 // route is one line of the API. What changes something (every method but GET) needs the session's CSRF token too. Privileges that depend on the change
@@ -50,5 +52,11 @@ var routes = []route{
 	{http.MethodPost, "/api/clusters/{namespace}/{name}/kubeconfig", seesCluster, "Sys.Modify on the cluster's pool", downloadKubeconfig},
 
 	{http.MethodGet, "/api/events", signedIn, "", streamEvents},
+
+	{http.MethodGet, "/api/clusters/{namespace}/{name}/changes", seesCluster, "", listClusterChanges},
+	{http.MethodGet, "/api/changes", signedIn, "VM.Audit on the pool of a cluster that the commit touched", listChanges},
+	{http.MethodGet, "/api/changes/{commit}", signedIn, "VM.Audit on the pool of a cluster that the commit touched", showChange},
+	{http.MethodGet, "/api/repository", readsRepository, "", showRepository},
+
 	{http.MethodGet, "/api/audit", administers, "", showAudit},
 }

@@ -9,7 +9,7 @@ import (
 // fill gives a route's path the names of a cluster.
 func fill(path, cluster string) string {
 	namespace, name, _ := strings.Cut(cluster, "/")
-	return strings.NewReplacer("{namespace}", namespace, "{name}", name, "{realm}", "sso").Replace(path)
+	return strings.NewReplacer("{namespace}", namespace, "{name}", name, "{realm}", "sso", "{commit}", strings.Repeat("1", 40)).Replace(path)
 }
 
 // bodies are what each route that changes something takes, for team-0/shop-0.
@@ -54,6 +54,11 @@ func TestEveryRouteWantsWhatItsLineSays(t *testing.T) {
 				if status, answer := alice.call(to.method, fill(to.path, other), body); status != http.StatusNotFound || answer["error"] != errNotVisible.Error() {
 					t.Errorf("%s %s: %d %v", to.method, fill(to.path, other), status, answer)
 				}
+			}
+		}
+		if to.access == readsRepository {
+			if status, answer := alice.call(to.method, path, body); status != http.StatusForbidden || !strings.Contains(answer["error"].(string), "VM.Audit on /pool/kubehenge") {
+				t.Errorf("%s %s as a user of one cluster: %d %v", to.method, path, status, answer)
 			}
 		}
 		if to.access == administers {

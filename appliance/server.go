@@ -15,9 +15,11 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/appliance/audit"
 	"kubehenge.dev/appliance/commit"
 	"kubehenge.dev/appliance/githttp"
+	"kubehenge.dev/appliance/history"
 	"kubehenge.dev/appliance/live"
 	"kubehenge.dev/appliance/review"
 	"kubehenge.dev/appliance/signin"
@@ -68,6 +70,12 @@ type Server struct {
 
 	classes classList
 	behind  distance
+
+	// signers holds the signer's own key, and history what happened on the branch.
+	signers git.AllowedSigners
+	history *history.Index
+	// agent is what the agent says of the branch; its answer is nil where that is not known.
+	agent func() *v1alpha1.SourceStatus
 }
 
 // New prepares the appliance: it makes what is missing in the data folder, and reads the repository once, so that the first page and the first push are
@@ -101,7 +109,10 @@ func New(ctx context.Context, o Options) (*Server, error) {
 }
 
 func (s *Server) loadKey(context.Context) (err error) {
-	s.signer, err = loadKey(filepath.Join(s.opts.DataDir, "signing-key"))
+	if s.signer, err = loadKey(filepath.Join(s.opts.DataDir, "signing-key")); err != nil {
+		return err
+	}
+	s.signers, err = git.ParseAllowedSigners([]byte(s.SigningKey()))
 	return err
 }
 
@@ -133,11 +144,13 @@ func (s *Server) serveGit(ctx context.Context) (err error) {
 var committer = git.Person{Name: "Kubehenge", Email: "kubehenge@localhost"}
 
 func (s *Server) prepareCommits(context.Context) (err error) {
+	s.history = history.New(s.git.Repository())
 	s.writer, err = commit.New(commit.Options{Repository: s.git.Repository(), Judge: s.judge, Signer: s.signer, Committer: committer, Clock: s.opts.Clock})
 	return err
 }
 
 func (s *Server) prepareLive(context.Context) error {
+	s.agent = s.liveSource
 	s.live = live.New(live.Options{Client: s.opts.Management, Changed: s.seen, Clock: s.opts.Clock, Log: s.opts.Log})
 	s.behind.parents = func(sha string) ([]string, error) {
 		c, err := s.git.Repository().Commit(sha)
@@ -154,8 +167,11 @@ func (s *Server) warm(ctx context.Context) error {
 	if _, err := s.git.Repository().Fetch(ctx); err != nil {
 		return nil // the branch comes with the first push
 	}
-	_, err := s.writer.Current(ctx)
-	return err
+	state, err := s.writer.Current(ctx)
+	if err != nil {
+		return err
+	}
+	return s.history.Follow(ctx, state.Commit)
 }
 
 // zones are the SDN zones of VNets.

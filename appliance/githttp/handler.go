@@ -75,6 +75,7 @@ type Handler struct {
 	opts       Options
 	git        *smarthttp.Handler
 	repository *git.Repository
+	late       remembered
 
 	mu      sync.Mutex
 	sources map[string]source // by user, as they last came
@@ -107,6 +108,9 @@ func New(ctx context.Context, o Options) (*Handler, error) {
 	}
 	h.git, err = smarthttp.New(smarthttp.Options{Dir: o.Dir, Prefix: Prefix, MaxBody: maxBody, Timeout: timeout, Log: o.Log, BeforePush: h.beforePush, AfterPush: h.afterPush})
 	if err != nil {
+		return nil, err
+	}
+	if err := h.late.recall(o.Audit); err != nil {
 		return nil, err
 	}
 	return h, h.vouch(ctx)
@@ -160,6 +164,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, token string) {
 		http.Error(w, "this token only reads", http.StatusForbidden)
 		return
 	}
+	h.late.reads(h.opts.Clock.Now())
 	h.git.ServeHTTP(w, r.WithContext(smarthttp.WithIdentity(r.Context(), ReaderUser)))
 }
 

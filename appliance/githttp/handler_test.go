@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/crypto/ssh"
 
 	"kubehenge.dev/appliance/audit"
@@ -242,5 +243,33 @@ func TestTheAgentReadsWithATokenOfItsOwn(t *testing.T) {
 	}
 	if out, err := run(t.TempDir(), "ls-remote", w.address("agent", token[1:])); err == nil {
 		t.Errorf("read with another token: %s", out)
+	}
+}
+
+func TestTheLastRefusalsAndTheAgentsLastReadAreRemembered(t *testing.T) {
+	w := newWorld(t)
+	const token = "0123456789abcdef0123456789abcdef"
+	if err := os.WriteFile(filepath.Join(w.dir, "reader"), []byte(token), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if at := w.handler.LastRead(); at != nil {
+		t.Errorf("read at %s", at)
+	}
+	c := w.clone("alice@pve")
+	c.replace(sample.ClaimFile(1), "replicas: 2", "replicas: 5")
+	for range 22 {
+		c.push("main")
+	}
+	c.must("ls-remote", w.address("agent", token))
+	refused := w.handler.Refused()
+	if len(refused) != 20 || refused[0].User != "alice@pve" || !strings.Contains(refused[0].Message, "takes VM.Allocate on /pool/kubehenge/team-0.shop-1") || refused[0].Time.Before(refused[19].Time) {
+		t.Errorf("%d refusals, the newest %+v", len(refused), refused[0])
+	}
+	if at := w.handler.LastRead(); at == nil || time.Since(*at) > time.Minute {
+		t.Errorf("read at %v", at)
+	}
+	w.start()
+	if diff := cmp.Diff(refused, w.handler.Refused(), cmpopts.EquateApproxTime(time.Second)); diff != "" {
+		t.Errorf("after a restart:\n%s", diff)
 	}
 }

@@ -35,6 +35,9 @@ func (h *Handler) record(user string, updates []smarthttp.Update, refused string
 	if at := h.source(user).from; at.IsValid() {
 		from = at.String()
 	}
+	if refused != "" {
+		h.late.refuse(Refusal{h.opts.Clock.Now().UTC(), user, refused})
+	}
 	for _, u := range updates {
 		e := audit.Event{User: user, From: from, What: "push", On: u.Ref, Commit: u.New, Detail: "from " + u.Old, Refused: refused}
 		if err := h.opts.Audit.Write(e); err != nil {
