@@ -18,6 +18,7 @@ import (
 	"kubehenge.dev/agent/volumes"
 	"kubehenge.dev/appliance"
 	"kubehenge.dev/bootstrap"
+	"kubehenge.dev/bootstrap/capmox"
 	"kubehenge.dev/bootstrap/proxmox"
 	"kubehenge.dev/lab"
 	"kubehenge.dev/lab/bench"
@@ -45,6 +46,6 @@ func command() *cobra.Command {
 	onLab.AddCommand(bench.Command()) // it uses the lab, so that the lab cannot have it
 	get := &cobra.Command{Use: "get", Short: "List what there is"}
 	get.AddCommand(volumes.Command())
-	root.AddCommand(bootstrap.Command(), proxmox.Command(), render.Command(), render.CheckCommand(), agent.Command(), corner.Command(), orphans.Command(), get, appliance.Command(), onLab)
+	root.AddCommand(bootstrap.Command(), proxmox.Command(), capmox.Command(), render.Command(), render.CheckCommand(), agent.Command(), corner.Command(), orphans.Command(), get, appliance.Command(), onLab)
 	return root
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"kubehenge.dev/agent/capmox"
 	"kubehenge.dev/agent/corner"
 	"kubehenge.dev/agent/hooks"
 	"kubehenge.dev/agent/status"
@@ -37,6 +38,9 @@ type parts struct {
 
 	// volumes is what deletes a cluster's volumes when it goes.
 	volumes corner.Volumes
+	// capmox knows how capmox is installed; capmoxChanged is sent to when that has changed.
+	capmox        *capmox.Watch
+	capmoxChanged <-chan struct{}
 	// registration keeps Cluster API told where the hooks are; nil where none are served.
 	registration *hooks.Registration
 }
@@ -50,6 +54,7 @@ var setup = []struct {
 	{"Proxmox VE", (*parts).addProxmox},
 	{"allocation", (*parts).addAllocation},
 	{"providers", (*parts).addProviders},
+	{"capmox", (*parts).addCapmox},
 	{"hooks", (*parts).addHooks},
 	{"volumes", (*parts).addVolumes},
 	{"corners", (*parts).addCorner},

@@ -63,6 +63,7 @@ func (p *parts) addHooks(context.Context) error {
 	p.registration = &hooks.Registration{
 		Client: p.manager.GetClient(), Direct: p.manager.GetAPIReader(), Where: o.URL + o.Service,
 		CAFile: filepath.Join(o.CertDir, "ca.crt"), Clock: p.clock, Found: p.wakeAll,
+		Lacks: p.capmox.Lacks, Again: p.capmoxChanged,
 	}
 	p.require(known{p.registration})
 	return p.manager.Add(p.registration)

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
-	patches "kubehenge.dev/bootstrap/capmox"
+	patches "kubehenge.dev/agent/capmox"
 	"kubehenge.dev/lab/build"
 	"kubehenge.dev/lab/capmox/manifests"
 	"kubehenge.dev/lab/install"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
 
 	"kubehenge.dev/proxmox/simulator"
 )
@@ -33,19 +34,22 @@ func proxmoxFails(t *testing.T, w *world) {
 	w.running(t, "team-b", "blog", 2, change)
 }
 
-// upgradeRollsOneByOne first takes out the patch of capmox's webhook and sees the upgrade refused.
+// upgradeRollsOneByOne first takes out the patch of capmox's webhook and sees the upgrade held before it begins.
 func upgradeRollsOneByOne(t *testing.T, w *world) {
-	restore := w.unpatchWebhook(t)
+	w.unpatchWebhook(t)
 	w.clone.replace(t, shopClaim, "version: v1.36.3", "version: v1.36.4")
 	w.applied(t, w.clone.push(t, "shop: Kubernetes v1.36.4"))
-	until(t, time.Minute, "the claim tells that capmox's webhook stands in the way", func() string {
+	until(t, time.Minute, "the claim tells what the upgrade waits for", func() string {
 		msg := w.claim(t, "team-a", "shop").Status.Message
-		if strings.Contains(msg, "capmox") {
+		if strings.Contains(msg, "aits for capmox to be patched so that the webhook lets") && strings.Contains(msg, "run kubehenge capmox patch") {
 			return ""
 		}
 		return msg
 	})
-	restore()
+	if c := conditions.Get(w.cluster(t, "team-a", "shop"), clusterv1.ClusterTopologyReconciledCondition); c == nil || c.Reason == clusterv1.ClusterTopologyReconciledFailedReason {
+		t.Errorf("the upgrade has begun and is stuck: %+v", c)
+	}
+	w.patchCapmox(t)
 	most := w.watchMachines(t, "team-a", "shop")
 	until(t, 2*change, "shop runs v1.36.4", func() string {
 		s := w.claim(t, "team-a", "shop").Status
@@ -73,17 +77,21 @@ func (w *world) allAt(t *testing.T, version string) bool {
 }
 
 func diskNeedsThePatchedRule(t *testing.T, w *world) {
-	restore := w.unpatchRule(t)
+	w.unpatchRule(t)
+	before := w.cluster(t, "team-b", "blog").Generation
 	w.clone.replace(t, blogClaim, "workers: {replicas: 1, size: small}", "workers: {replicas: 1, cpu: 2, memory: 4Gi, disk: 30Gi}")
 	w.applied(t, w.clone.push(t, "blog: a larger disk"))
-	until(t, time.Minute, "the claim tells that capmox's rule stands in the way", func() string {
+	until(t, time.Minute, "the claim tells what the larger disk waits for", func() string {
 		msg := w.claim(t, "team-b", "blog").Status.Message
-		if strings.Contains(msg, "capmox") {
+		if strings.Contains(msg, "aits for capmox to be patched so that the CRD lets") && strings.Contains(msg, "run kubehenge capmox patch") {
 			return ""
 		}
 		return msg
 	})
-	restore()
+	if now := w.cluster(t, "team-b", "blog").Generation; now != before {
+		t.Error("the Cluster was changed before capmox takes the change")
+	}
+	w.patchCapmox(t)
 	until(t, change, "blog's worker has the larger disk", func() string {
 		for _, vm := range w.lab.Proxmox.Snapshot().VMs {
 			if vm.Pool == "kubehenge/team-b.blog" && strings.Contains(vm.Config["scsi0"], "size=30G") {

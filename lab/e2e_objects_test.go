@@ -1,15 +1,19 @@
 package lab_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"kubehenge.dev/api/v1alpha1"
@@ -52,8 +56,8 @@ const (
 	templateCRD     = "proxmoxmachinetemplates.infrastructure.cluster.x-k8s.io"
 )
 
-// unpatchWebhook takes the condition out of capmox's template webhook and returns what puts it back.
-func (w *world) unpatchWebhook(t *testing.T) (restore func()) {
+// unpatchWebhook takes the condition out of capmox's template webhook, as whoever installs capmox anew does.
+func (w *world) unpatchWebhook(t *testing.T) {
 	t.Helper()
 	list := &admissionv1.ValidatingWebhookConfigurationList{}
 	if err := w.kube.List(t.Context(), list); err != nil {
@@ -67,30 +71,58 @@ func (w *world) unpatchWebhook(t *testing.T) (restore func()) {
 			if len(hook.MatchConditions) == 0 {
 				t.Fatalf("%s is not patched", templateWebhook)
 			}
-			patched := config.DeepCopy()
 			config.Webhooks[i].MatchConditions = nil
-			return w.exchange(t, &config, patched)
+			if err := w.kube.Update(t.Context(), &config); err != nil {
+				t.Fatal(err)
+			}
+			w.capmoxLacks(t, "dry-run")
+			return
 		}
 	}
 	t.Fatalf("no webhook %s", templateWebhook)
-	return nil
 }
 
-// unpatchRule puts the rule that a boot volume never changes back into the templates' CRD, and returns what takes
-// it out again.
-func (w *world) unpatchRule(t *testing.T) (restore func()) {
+// unpatchRule puts the rule that a boot volume never changes back into the templates' CRD.
+func (w *world) unpatchRule(t *testing.T) {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := w.kube.Get(t.Context(), client.ObjectKey{Name: templateCRD}, crd); err != nil {
 		t.Fatal(err)
 	}
-	patched := crd.DeepCopy()
 	for i, v := range crd.Spec.Versions {
 		if v.Name == "v1alpha2" {
 			immutable(t, crd.Spec.Versions[i].Schema.OpenAPIV3Schema, "spec", "template", "spec", "disks", "bootVolume")
 		}
 	}
-	return w.exchange(t, crd, patched)
+	if err := w.kube.Update(t.Context(), crd); err != nil {
+		t.Fatal(err)
+	}
+	w.capmoxLacks(t, "disk")
+}
+
+// capmoxLacks waits until the hooks are sent which patches the installed capmox lacks.
+func (w *world) capmoxLacks(t *testing.T, patches string) {
+	t.Helper()
+	until(t, 30*time.Second, fmt.Sprintf("the agent sees that capmox lacks %q", patches), func() string {
+		config := &runtimev1.ExtensionConfig{}
+		if err := w.kube.Get(t.Context(), client.ObjectKey{Name: v1alpha1.HooksName}, config); err != nil {
+			return err.Error()
+		}
+		if lacks, told := config.Spec.Settings[v1alpha1.CapmoxSetting]; !told || lacks != patches {
+			return fmt.Sprintf("it says %q (%v)", lacks, told)
+		}
+		return ""
+	})
+}
+
+// patchCapmox puts back what is missing of capmox, as a person does.
+func (w *world) patchCapmox(t *testing.T) {
+	t.Helper()
+	said := w.kubehenge(t, "capmox", "patch", "--kubeconfig", w.lab.Kubeconfig)
+	if !strings.HasPrefix(said, "patched ") {
+		t.Errorf("kubehenge capmox patch says %q", said)
+	}
+	w.capmoxLacks(t, "")
 }
 
 func immutable(t *testing.T, s *apiextensionsv1.JSONSchemaProps, path ...string) {
@@ -108,25 +140,6 @@ func immutable(t *testing.T, s *apiextensionsv1.JSONSchemaProps, path ...string)
 	}
 	immutable(t, &child, path[1:]...)
 	s.Properties[path[0]] = child
-}
-
-// exchange writes one state of an object and returns what writes the other.
-func (w *world) exchange(t *testing.T, now, later client.Object) (restore func()) {
-	t.Helper()
-	if err := w.kube.Update(t.Context(), now); err != nil {
-		t.Fatal(err)
-	}
-	return func() {
-		t.Helper()
-		live := later.DeepCopyObject().(client.Object)
-		if err := w.kube.Get(t.Context(), client.ObjectKeyFromObject(later), live); err != nil {
-			t.Fatal(err)
-		}
-		later.SetResourceVersion(live.GetResourceVersion())
-		if err := w.kube.Update(t.Context(), later); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // watchMachines counts a cluster's machines until the function it returns is called, which tells the most that

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"kubehenge.dev/api/v1alpha1"
@@ -99,7 +100,7 @@ func kubeClient(t *testing.T, kubeconfig string) client.WithWatch {
 	cfg.QPS, cfg.Burst = 100, 200
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, clusterv1.AddToScheme, v1alpha1.AddToScheme, admissionv1.AddToScheme, apiextensionsv1.AddToScheme,
+		corev1.AddToScheme, clusterv1.AddToScheme, v1alpha1.AddToScheme, admissionv1.AddToScheme, apiextensionsv1.AddToScheme, runtimev1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)

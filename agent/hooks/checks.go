@@ -10,6 +10,7 @@ import (
 	runtimecatalog "sigs.k8s.io/cluster-api/api/runtime/catalog"
 	hooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 
+	"kubehenge.dev/agent/capmox"
 	"kubehenge.dev/api/v1alpha1"
 )
 
@@ -35,6 +36,7 @@ var lifecycle = []hook{
 		{"the VM template of its version is there", templateThere},
 	}},
 	{"before-cluster-upgrade", hooksv1.BeforeClusterUpgrade, []check{
+		{"capmox takes changed machine templates", capmoxPatched},
 		{"the VM template of the new version is there", templateThere},
 	}},
 	{"before-cluster-delete", hooksv1.BeforeClusterDelete, []check{
@@ -42,10 +44,12 @@ var lifecycle = []hook{
 	}},
 }
 
-// asked is what a hook is asked about: the Cluster as it was sent, and the version that it is to have.
+// asked is what a hook is asked about: the Cluster as it was sent, the version that it is to have, and the settings of
+// the ExtensionConfig, which Cluster API sends along.
 type asked struct {
-	cluster *clusterv1.Cluster
-	version string
+	cluster  *clusterv1.Cluster
+	version  string
+	settings map[string]string
 }
 
 // wait is what a cluster waits for, in one sentence. It must stay the same while the cause does: Cluster API writes it
@@ -106,6 +110,18 @@ func nodesKnown(a asked) wait {
 		return wait{"waits for the agent to see which Proxmox VE nodes are online", true}
 	case nodes == "":
 		return wait{"waits for a Proxmox VE node to come online: none that the cluster may use is", true}
+	}
+	return wait{}
+}
+
+// capmoxPatched waits for the one patch without which capmox refuses another Kubernetes version.
+func capmoxPatched(a asked) wait {
+	lacks, known := a.settings[v1alpha1.CapmoxSetting]
+	switch {
+	case !known:
+		return wait{"waits for the agent to see how capmox is installed", true}
+	case slices.Contains(strings.Split(lacks, ","), capmox.DryRun):
+		return wait{capmox.Sentence([]string{capmox.DryRun}), false}
 	}
 	return wait{}
 }

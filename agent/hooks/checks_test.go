@@ -42,6 +42,9 @@ func without(name string) map[string]string {
 	return a
 }
 
+// patched are the settings while the installed capmox lacks nothing.
+var patched = map[string]string{v1alpha1.CapmoxSetting: ""}
+
 func TestLifecycleHooks(t *testing.T) {
 	const hold = v1alpha1.DeleteHoldPrefix
 	for _, c := range []struct {
@@ -82,7 +85,7 @@ func TestLifecycleHooks(t *testing.T) {
 			cluster := shop(c.age, c.annotations)
 			before := cluster.DeepCopy()
 			for range 2 { // any replica, however often it is asked, answers the same
-				message, retry, status := ask(t, c.hook, cluster, "v1.36.4")
+				message, retry, status := ask(t, c.hook, cluster, "v1.36.4", patched)
 				if message != c.message || retry != c.retry || status != hooksv1.ResponseStatusSuccess {
 					t.Errorf("got %q after %d s (%s), want %q after %d s", message, retry, status, c.message, c.retry)
 				}
@@ -94,11 +97,36 @@ func TestLifecycleHooks(t *testing.T) {
 	}
 }
 
+func TestAnUpgradeWaitsForCapmoxToBePatched(t *testing.T) {
+	for _, c := range []struct {
+		sentence string
+		settings map[string]string
+		message  string
+		retry    int32
+	}{
+		{"a capmox that was not looked at yet is waited for", nil, "waits for the agent to see how capmox is installed", 3},
+		{"one whose webhook refuses dry runs is waited for until a person acts", map[string]string{v1alpha1.CapmoxSetting: "dry-run"},
+			"waits for capmox to be patched so that the webhook lets Cluster API's dry runs of changed machine templates pass: run kubehenge capmox patch", 15},
+		{"one that lacks both patches says the one that an upgrade needs", map[string]string{v1alpha1.CapmoxSetting: "dry-run,disk"},
+			"waits for capmox to be patched so that the webhook lets Cluster API's dry runs of changed machine templates pass: run kubehenge capmox patch", 15},
+		{"the rule about disks does not concern an upgrade", map[string]string{v1alpha1.CapmoxSetting: "disk"}, "", 0},
+		{"a patched one is not waited for", patched, "", 0},
+	} {
+		t.Run(c.sentence, func(t *testing.T) {
+			cluster := shop(time.Hour, ready(v1alpha1.TemplateAnnotation, "v1.36.4"))
+			message, retry, status := ask(t, "before-cluster-upgrade", cluster, "v1.36.4", c.settings)
+			if message != c.message || retry != c.retry || status != hooksv1.ResponseStatusSuccess {
+				t.Errorf("got %q after %d s (%s), want %q after %d s", message, retry, status, c.message, c.retry)
+			}
+		})
+	}
+}
+
 func TestAClusterOfAnotherClassIsNoneOfOurBusiness(t *testing.T) {
 	for _, h := range lifecycle {
 		cluster := shop(0, map[string]string{v1alpha1.DeleteHoldPrefix + "x": "waits"})
 		cluster.Spec.Topology.ClassRef.Namespace = "team-a"
-		if message, retry, _ := ask(t, h.name, cluster, "v1.36.4"); message != "" || retry != 0 {
+		if message, retry, _ := ask(t, h.name, cluster, "v1.36.4", nil); message != "" || retry != 0 {
 			t.Errorf("%s: %q after %d s", h.name, message, retry)
 		}
 	}
@@ -109,7 +137,7 @@ func TestEachCheckCanStopItsHook(t *testing.T) {
 	for _, h := range lifecycle {
 		for _, c := range h.checks {
 			cluster := shop(0, map[string]string{v1alpha1.DeleteHoldPrefix + "x": "waits"})
-			if w := c.waits(asked{&cluster, "v1.36.3"}); w.sentence == "" {
+			if w := c.waits(asked{&cluster, "v1.36.3", nil}); w.sentence == "" {
 				t.Errorf("%s: %q says nothing of a cluster that has nothing", h.name, c.name)
 			}
 		}
@@ -117,10 +145,11 @@ func TestEachCheckCanStopItsHook(t *testing.T) {
 }
 
 // ask calls a hook the way Cluster API's server does.
-func ask(t *testing.T, name string, cluster clusterv1.Cluster, to string) (message string, retry int32, status hooksv1.ResponseStatus) {
+func ask(t *testing.T, name string, cluster clusterv1.Cluster, to string, settings map[string]string) (message string, retry int32, status hooksv1.ResponseStatus) {
 	t.Helper()
 	now := testclock.NewFakePassiveClock(noon)
 	var r hooksv1.RetryResponseObject
+	common := hooksv1.CommonRequest{Settings: settings}
 	for _, h := range lifecycle {
 		if h.name != name {
 			continue
@@ -128,15 +157,15 @@ func ask(t *testing.T, name string, cluster clusterv1.Cluster, to string) (messa
 		switch f := h.handler(now).(type) {
 		case func(context.Context, *hooksv1.BeforeClusterCreateRequest, *hooksv1.BeforeClusterCreateResponse):
 			answer := &hooksv1.BeforeClusterCreateResponse{}
-			f(t.Context(), &hooksv1.BeforeClusterCreateRequest{Cluster: cluster}, answer)
+			f(t.Context(), &hooksv1.BeforeClusterCreateRequest{CommonRequest: common, Cluster: cluster}, answer)
 			r = answer
 		case func(context.Context, *hooksv1.BeforeClusterUpgradeRequest, *hooksv1.BeforeClusterUpgradeResponse):
 			answer := &hooksv1.BeforeClusterUpgradeResponse{}
-			f(t.Context(), &hooksv1.BeforeClusterUpgradeRequest{Cluster: cluster, ToKubernetesVersion: to}, answer)
+			f(t.Context(), &hooksv1.BeforeClusterUpgradeRequest{CommonRequest: common, Cluster: cluster, ToKubernetesVersion: to}, answer)
 			r = answer
 		case func(context.Context, *hooksv1.BeforeClusterDeleteRequest, *hooksv1.BeforeClusterDeleteResponse):
 			answer := &hooksv1.BeforeClusterDeleteResponse{}
-			f(t.Context(), &hooksv1.BeforeClusterDeleteRequest{Cluster: cluster}, answer)
+			f(t.Context(), &hooksv1.BeforeClusterDeleteRequest{CommonRequest: common, Cluster: cluster}, answer)
 			r = answer
 		}
 	}

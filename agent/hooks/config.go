@@ -49,6 +49,10 @@ type Registration struct {
 	Clock clock.WithTicker
 	// Found is called when Cluster API has found the hooks for the first time; nil calls nothing.
 	Found func()
+	// Lacks are the patches that the installed capmox lacks, and whether that is known yet; nil never knows. Again has
+	// it looked at before its time; nil never does.
+	Lacks func() (missing []string, known bool)
+	Again <-chan struct{}
 
 	mu    sync.Mutex
 	found bool
@@ -76,6 +80,7 @@ func (r *Registration) Start(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-r.Clock.After(rest):
+		case <-r.Again:
 		}
 	}
 }
@@ -123,8 +128,9 @@ func (r *Registration) keep(ctx context.Context) (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	settings := r.settings(live.Spec.Settings)
 	found = exists && discovered(live)
-	good := exists && equality.Semantic.DeepEqual(live.Spec.ClientConfig, want)
+	good := exists && equality.Semantic.DeepEqual(live.Spec.ClientConfig, want) && equality.Semantic.DeepEqual(live.Spec.Settings, settings)
 	asked := live.Annotations[askedAnnotation]
 	if good && (found || !due(asked, now)) {
 		return found, nil
@@ -132,7 +138,21 @@ func (r *Registration) keep(ctx context.Context) (found bool, err error) {
 	if good {
 		asked = now.UTC().Format(time.RFC3339)
 	}
-	return false, r.apply(ctx, want, asked)
+	return false, r.apply(ctx, want, settings, asked)
+}
+
+// settings are what each hook is sent. What an earlier leader saw of capmox stays until this one has looked.
+func (r *Registration) settings(live map[string]string) map[string]string {
+	lacks, known := live[v1alpha1.CapmoxSetting]
+	if r.Lacks != nil {
+		if missing, looked := r.Lacks(); looked {
+			lacks, known = strings.Join(missing, ","), true
+		}
+	}
+	if !known {
+		return nil
+	}
+	return map[string]string{v1alpha1.CapmoxSetting: lacks}
 }
 
 // due is true when Cluster API may be asked to look again.
@@ -151,7 +171,7 @@ func discovered(live *runtimev1.ExtensionConfig) bool {
 	return false
 }
 
-func (r *Registration) apply(ctx context.Context, want runtimev1.ClientConfig, asked string) error {
+func (r *Registration) apply(ctx context.Context, want runtimev1.ClientConfig, settings map[string]string, asked string) error {
 	config := map[string]any{"caBundle": base64.StdEncoding.EncodeToString(want.CABundle)}
 	if want.URL != "" {
 		config["url"] = want.URL
@@ -163,6 +183,14 @@ func (r *Registration) apply(ctx context.Context, want runtimev1.ClientConfig, a
 		"metadata": map[string]any{"name": v1alpha1.HooksName},
 		"spec":     map[string]any{"clientConfig": config, "namespaceSelector": map[string]any{}},
 	}}
+	if len(settings) > 0 {
+		spec, _ := u.Object["spec"].(map[string]any)
+		values := map[string]any{}
+		for name, value := range settings {
+			values[name] = value
+		}
+		spec["settings"] = values
+	}
 	if asked != "" {
 		u.SetAnnotations(map[string]string{askedAnnotation: asked})
 	}

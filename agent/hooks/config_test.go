@@ -121,6 +121,60 @@ func TestTheHooksAreRegisteredOnceAndTold(t *testing.T) {
 	}
 }
 
+// TestWhatCapmoxLacksIsSentToEveryHook: an answer of one that has not looked yet changes nothing.
+func TestWhatCapmoxLacksIsSentToEveryHook(t *testing.T) {
+	d := newDesk(t, newAuthority(t, noon.AddDate(1, 0, 0)))
+	var missing []string
+	looked := false
+	d.r.Lacks = func() ([]string, bool) { return missing, looked }
+	d.step()
+	d.discover(true)
+	d.step()
+	for _, c := range []struct {
+		sentence string
+		missing  []string
+		looked   bool
+		writes   int
+		want     map[string]string
+	}{
+		{"before the first look nothing is said", nil, false, 0, nil},
+		{"that nothing is missing is said", nil, true, 1, map[string]string{v1alpha1.CapmoxSetting: ""}},
+		{"once", nil, true, 0, map[string]string{v1alpha1.CapmoxSetting: ""}},
+		{"what is missing is said", []string{"dry-run", "disk"}, true, 1, map[string]string{v1alpha1.CapmoxSetting: "dry-run,disk"}},
+		{"a leader that has not looked yet keeps what the one before it saw", nil, false, 0, map[string]string{v1alpha1.CapmoxSetting: "dry-run,disk"}},
+		{"and then says what it sees", []string{"disk"}, true, 1, map[string]string{v1alpha1.CapmoxSetting: "disk"}},
+	} {
+		missing, looked = c.missing, c.looked
+		_, writes := d.step()
+		if writes != c.writes {
+			t.Errorf("%s: %d writes, want %d", c.sentence, writes, c.writes)
+		}
+		if diff := cmp.Diff(c.want, d.live().Spec.Settings); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.sentence, diff)
+		}
+	}
+	if err := d.r.Ready(); err != nil {
+		t.Errorf("a change of the settings made the hooks unknown: %v", err)
+	}
+}
+
+func TestARegistrationIsWokenBeforeItsTime(t *testing.T) {
+	d := newDesk(t, newAuthority(t, noon.AddDate(1, 0, 0)))
+	again, calls := make(chan struct{}), make(chan struct{}, 8)
+	d.r.Again = again
+	d.r.Lacks = func() ([]string, bool) { calls <- struct{}{}; return nil, true }
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- d.r.Start(ctx) }()
+	<-calls
+	again <- struct{}{}
+	<-calls // the clock stands still, so that nothing else can have caused it
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWhatAPersonChangedOrDeletedIsPutBack(t *testing.T) {
 	d := newDesk(t, newAuthority(t, noon.AddDate(1, 0, 0)))
 	d.step()

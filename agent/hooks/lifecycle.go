@@ -13,15 +13,15 @@ func (h hook) handler(now clock.PassiveClock) runtimecatalog.Hook {
 	switch h.name {
 	case "before-cluster-create":
 		return func(_ context.Context, q *hooksv1.BeforeClusterCreateRequest, r *hooksv1.BeforeClusterCreateResponse) {
-			h.answer(asked{&q.Cluster, q.Cluster.Spec.Topology.Version}, r, now)
+			h.answer(asked{&q.Cluster, q.Cluster.Spec.Topology.Version, q.Settings}, r, now)
 		}
 	case "before-cluster-upgrade":
 		return func(_ context.Context, q *hooksv1.BeforeClusterUpgradeRequest, r *hooksv1.BeforeClusterUpgradeResponse) {
-			h.answer(asked{&q.Cluster, q.ToKubernetesVersion}, r, now)
+			h.answer(asked{&q.Cluster, q.ToKubernetesVersion, q.Settings}, r, now)
 		}
 	case "before-cluster-delete":
 		return func(_ context.Context, q *hooksv1.BeforeClusterDeleteRequest, r *hooksv1.BeforeClusterDeleteResponse) {
-			h.answer(asked{&q.Cluster, q.Cluster.Spec.Topology.Version}, r, now)
+			h.answer(asked{&q.Cluster, q.Cluster.Spec.Topology.Version, q.Settings}, r, now)
 		}
 	}
 	return nil

@@ -77,10 +77,10 @@ var sentences = map[string]struct {
 		machine("shop-cp-a", "", vmIs("VMProvisionFailed", noISO)), v1alpha1.PhaseError},
 
 	// What Cluster API refuses.
-	"capmox refuses the change of a machine template: its webhook was installed without the condition that lets Cluster API try one": {topology("ReconcileFailed", immutable), v1alpha1.PhaseError},
-	"Cluster API exchanges a machine template; trying again":                                                                         {topology("ReconcileFailed", `error reading the machine deployments: ProxmoxMachineTemplate.infrastructure.cluster.x-k8s.io "blog-workers-8txgl" not found`), v1alpha1.PhaseProvisioning},
-	"capmox refuses another disk size: its kind ProxmoxMachineTemplate was installed with the rule that a boot volume never changes": {topology("ReconcileFailed", immutableDisk), v1alpha1.PhaseError},
-	"The endpoint lies among the addresses of nodes; choose another endpoint":                                                        {topology("ReconcileFailed", endpointInside), v1alpha1.PhaseError},
+	"capmox refuses the change of a machine template: its webhook was installed without the condition that lets Cluster API try one; run kubehenge capmox patch": {topology("ReconcileFailed", immutable), v1alpha1.PhaseError},
+	"Cluster API exchanges a machine template; trying again": {topology("ReconcileFailed", `error reading the machine deployments: ProxmoxMachineTemplate.infrastructure.cluster.x-k8s.io "blog-workers-8txgl" not found`), v1alpha1.PhaseProvisioning},
+	"capmox refuses another disk size: its kind ProxmoxMachineTemplate was installed with the rule that a boot volume never changes; run kubehenge capmox patch": {topology("ReconcileFailed", immutableDisk), v1alpha1.PhaseError},
+	"The endpoint lies among the addresses of nodes; choose another endpoint":                                                                                    {topology("ReconcileFailed", endpointInside), v1alpha1.PhaseError},
 	"Waits for the agent to see which Proxmox VE nodes are online": {topology("ClusterCreating",
 		"Following hooks are blocking Cluster topology creation: BeforeClusterCreate: waits for the agent to see which Proxmox VE nodes are online"), v1alpha1.PhaseProvisioning},
 	"No VM template carries the tags kubehenge and kubeadm-v1.36.9; there are templates of v1.36.3": {together(topology("ClusterUpgrading",

@@ -43,8 +43,8 @@ func topologyRefusal(cluster *clusterv1.Cluster) *refusal {
 // topologyRules translate a message of the topology controller, the most telling first.
 var topologyRules = []func(message string) *refusal{
 	answeredByHook,
-	says("ProxmoxMachineTemplate is immutable", lasting("capmox refuses the change of a machine template: its webhook was installed without the condition that lets Cluster API try one")),
-	says("disks.bootVolume: Invalid value", lasting("capmox refuses another disk size: its kind ProxmoxMachineTemplate was installed with the rule that a boot volume never changes")),
+	says("ProxmoxMachineTemplate is immutable", lasting("capmox refuses the change of a machine template: its webhook was installed without the condition that lets Cluster API try one; run kubehenge capmox patch")),
+	says("disks.bootVolume: Invalid value", lasting("capmox refuses another disk size: its kind ProxmoxMachineTemplate was installed with the rule that a boot volume never changes; run kubehenge capmox patch")),
 	says("addresses may not contain the endpoint IP", lasting("The endpoint lies among the addresses of nodes; choose another endpoint")),
 	says("version cannot be decreased", lasting("The Kubernetes version cannot be lowered")),
 	says("failed calling webhook", passing("A webhook of Cluster API does not answer; trying again")),

@@ -141,6 +141,9 @@ func (r *Reconciler) applyCluster(ctx context.Context, s *scope) error {
 				return fmt.Errorf("keep the version of cluster %s: %w", s.key, err)
 			}
 		}
+		if err := r.allowed(s, want); err != nil {
+			return err
+		}
 		var live client.Object
 		if s.cluster != nil {
 			live = s.cluster
@@ -158,6 +161,19 @@ func (r *Reconciler) applyCluster(ctx context.Context, s *scope) error {
 		}
 	}
 	return nil
+}
+
+// allowed is nil where the live Cluster may become what is wanted. What would be refused later is not applied, so that
+// the cluster is not stuck halfway: all of the commit's change waits.
+func (r *Reconciler) allowed(s *scope, want *unstructured.Unstructured) error {
+	if r.Changes == nil || s.cluster == nil {
+		return nil
+	}
+	cluster := &clusterv1.Cluster{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(want.Object, cluster); err != nil {
+		return fmt.Errorf("decode cluster %s as Git has it: %w", s.key, err)
+	}
+	return r.Changes.Allow(s.cluster, cluster)
 }
 
 // applyExtras applies what stands beside the Cluster, and tells the revision that is now live.

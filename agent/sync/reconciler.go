@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -37,6 +38,12 @@ type Providers interface {
 	Ensure(ctx context.Context, class *render.Class) error
 }
 
+// Changes say which changes of live clusters can be carried out now; *capmox.Watch is one.
+type Changes interface {
+	// Allow is nil where the change can be carried out, and else a *status.Told.
+	Allow(live, want *clusterv1.Cluster) error
+}
+
 // Observer is told of work as it is done, for metrics.
 type Observer interface {
 	// Applied is told how long an object's apply took.
@@ -59,6 +66,8 @@ type Reconciler struct {
 	Corners Corners
 	// Providers make ready what takes a class's objects in; nil leaves that to others.
 	Providers Providers
+	// Changes hold back changes that the provider would refuse; nil holds back none.
+	Changes Changes
 	// Events tells people at the object what was done.
 	Events events.EventRecorder
 	// Clock is the time.

@@ -61,6 +61,9 @@ const (
 	// KubeconfigFieldManager owns the copies of clusters' kubeconfigs.
 	KubeconfigFieldManager = "kubehenge-kubeconfigs"
 
+	// CapmoxSetting is the setting of the ExtensionConfig HooksName that lists, comma-separated, the patches that the
+	// installed capmox lacks; empty for none. Every hook is sent it.
+	CapmoxSetting = "capmox-lacks"
 	// HooksName is the ExtensionConfig by which Cluster API finds the agent's hooks; classes name their patches by it.
 	HooksName = "kubehenge"
 

@@ -1,16 +1,3 @@
-// Package capmox patches capmox's manifests when it is installed, and says whether a running one is patched.
-//
-// As released (seen at its commit 38e3ded), capmox refuses any change of a machine template that a ClusterClass
-// asks for, and with it every upgrade of a cluster:
-//
-//   - its webhook forbids changing a ProxmoxMachineTemplate, and does not exempt the server-side-apply dry runs by which
-//     Cluster API finds out whether a template would change
-//     (https://github.com/ionos-cloud/cluster-api-provider-proxmox/issues/735);
-//   - a rule in the CRD says the same of the boot volume, and CRD rules know no exemption.
-//
-// Both are put right without a fork: the webhook is not called for such dry runs, and the CRD loses the rule. Templates
-// stay immutable, since the webhook still sees every real change. Cluster API's own providers do the first in code
-// (https://cluster-api.sigs.k8s.io/developer/providers/contracts/infra-machine, "InfraMachineTemplate: support for SSA").
 package capmox
 
 import (
@@ -33,16 +20,26 @@ const (
 	immutable = "self == oldSelf"
 )
 
-// patch is one change to the manifests; each can be made any number of times.
+// The patches by their short names, as they stand in the hooks' settings.
+const (
+	// DryRun is needed by every change of a machine template: another Kubernetes version, another size.
+	DryRun = "dry-run"
+	// Disk is needed beside it by another disk size.
+	Disk = "disk"
+)
+
+// patch is one change to the manifests; each can be made any number of times. Its purpose continues "so that".
 type patch struct {
-	name   string
-	apply  func([]*unstructured.Unstructured) error
-	absent func([]*unstructured.Unstructured) (bool, error)
+	name    string
+	purpose string
+	apply   func([]*unstructured.Unstructured) error
+	absent  func([]*unstructured.Unstructured) (bool, error)
 }
 
+// patches are all that capmox needs.
 var patches = []patch{
-	{"the webhook lets Cluster API's dry runs of changed machine templates pass", AllowTopologyDryRun, dryRunForbidden},
-	{"the CRD lets a machine template's boot volume change", AllowDiskSizeChange, diskSizeForbidden},
+	{DryRun, "the webhook lets Cluster API's dry runs of changed machine templates pass", AllowTopologyDryRun, dryRunForbidden},
+	{Disk, "the CRD lets a machine template's boot volume change", AllowDiskSizeChange, diskSizeForbidden},
 }
 
 // Apply makes both patches to capmox's manifests, in place. Manifests that lack a place to patch are an error: a capmox
@@ -50,7 +47,7 @@ var patches = []patch{
 func Apply(objects []*unstructured.Unstructured) error {
 	for _, p := range patches {
 		if err := p.apply(objects); err != nil {
-			return fmt.Errorf("patch capmox so that %s: %w", p.name, err)
+			return fmt.Errorf("patch capmox so that %s: %w", p.purpose, err)
 		}
 	}
 	return nil

@@ -2,20 +2,21 @@ package capmox_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"kubehenge.dev/bootstrap/capmox"
+	"kubehenge.dev/agent/capmox"
 	"kubehenge.dev/lab/capmox/manifests"
 )
 
@@ -177,42 +178,58 @@ func without(objects []*unstructured.Unstructured, name string) []*unstructured.
 	return rest
 }
 
-func TestCheckNamesThePatchesThatAreMissing(t *testing.T) {
-	const webhook, disk = "capmox is not patched so that the webhook lets Cluster API's dry runs of changed machine templates pass",
-		"capmox is not patched so that the CRD lets a machine template's boot volume change"
+func TestWhatIsMissingOfAnInstallation(t *testing.T) {
 	for name, c := range map[string]struct {
 		patch func([]*unstructured.Unstructured) error
 		want  []string
+		say   string
 	}{
-		"capmox as released":       {func([]*unstructured.Unstructured) error { return nil }, []string{webhook, disk}},
-		"only the webhook patched": {capmox.AllowTopologyDryRun, []string{disk}},
-		"only the CRD patched":     {capmox.AllowDiskSizeChange, []string{webhook}},
-		"both patched":             {capmox.Apply, nil},
+		"capmox as released": {func([]*unstructured.Unstructured) error { return nil }, []string{capmox.DryRun, capmox.Disk},
+			"waits for capmox to be patched so that the webhook lets Cluster API's dry runs of changed machine templates pass, and the CRD lets a machine template's boot volume change: run kubehenge capmox patch"},
+		"only the webhook patched": {capmox.AllowTopologyDryRun, []string{capmox.Disk},
+			"waits for capmox to be patched so that the CRD lets a machine template's boot volume change: run kubehenge capmox patch"},
+		"only the CRD patched": {capmox.AllowDiskSizeChange, []string{capmox.DryRun},
+			"waits for capmox to be patched so that the webhook lets Cluster API's dry runs of changed machine templates pass: run kubehenge capmox patch"},
+		"both patched": {capmox.Apply, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			objects := standIn(t)
 			if err := c.patch(objects); err != nil {
 				t.Fatal(err)
 			}
-			got, err := capmox.Check(context.Background(), cluster(objects))
+			there, err := capmox.Installed(t.Context(), cluster(objects))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := capmox.Missing(there)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("missing (-want +got):\n%s", diff)
 			}
+			if say := capmox.Sentence(got); say != c.say {
+				t.Errorf("it says %q, want %q", say, c.say)
+			}
 		})
 	}
 }
 
-func TestCheckCannotTellWithoutCapmox(t *testing.T) {
-	if _, err := capmox.Check(context.Background(), cluster(nil)); err == nil {
+func TestNothingCanBeToldWithoutCapmox(t *testing.T) {
+	if _, err := capmox.Installed(t.Context(), cluster(nil)); err == nil {
 		t.Error("no error though capmox is not installed")
 	}
 }
 
+// cluster is a management cluster that holds what of the objects is patched.
 func cluster(objects []*unstructured.Unstructured) client.Client {
-	b := fake.NewClientBuilder().WithScheme(runtime.NewScheme())
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme, admissionv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			panic(err)
+		}
+	}
+	b := fake.NewClientBuilder().WithScheme(scheme)
 	for _, u := range objects {
 		if k := u.GetKind(); k == "CustomResourceDefinition" || k == "ValidatingWebhookConfiguration" {
 			b = b.WithObjects(u)
