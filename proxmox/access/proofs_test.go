@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	infrav1 "kubehenge.dev/lab/capmox/api/v1alpha2"
 	"kubehenge.dev/lab/capmox/calls"
@@ -117,17 +116,22 @@ func insertAndEject(ctx context.Context, w *world) error {
 	if err := onProvidersVM(ourVM, insert)(ctx, w); err != nil {
 		return err
 	}
-	for range 100 { // the tag is set by a task that nobody waits for
-		vm, err := w.capmox.VM(ctx, "pve1", ourVM)
-		if err != nil {
+	for _, task := range w.s.Snapshot().Tasks { // the provider itself does not wait for the one that sets the tag
+		if task.ID != itoa(ourVM) {
+			continue
+		}
+		if err := w.settled(ctx, calls.UPID(task.UPID), nil); err != nil {
 			return err
 		}
-		if vm.HasTag(calls.CloudInitTag) {
-			return w.capmox.Eject(ctx, vm)
-		}
-		time.Sleep(time.Millisecond)
 	}
-	return errors.New("the tag was not set")
+	vm, err := w.capmox.VM(ctx, "pve1", ourVM)
+	if err != nil {
+		return err
+	}
+	if !vm.HasTag(calls.CloudInitTag) {
+		return errors.New("the tag was not set")
+	}
+	return w.capmox.Eject(ctx, vm)
 }
 
 func seesPool(ctx context.Context, w *world) error { return listsPool(ctx, w.agent) }
