@@ -2,6 +2,7 @@ package orphans
 
 import (
 	"errors"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"kubehenge.dev/agent/machines/machinestest"
 	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/proxmox"
+	"kubehenge.dev/proxmox/access"
 	"kubehenge.dev/proxmox/simulator"
 )
 
@@ -210,4 +212,35 @@ func TestACollectorKilledAfterAnyStepGoesOnWhereItWas(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestThereIsAKillPointBetweenAnyTwoWrites fails for a write of a removal that no step is for. The last write, which takes
+// the wish off the claim, comes when all is done.
+func TestThereIsAKillPointBetweenAnyTwoWrites(t *testing.T) {
+	w := newWorld(t)
+	w.pass(patience)
+	w.ask("20014")
+	writes := 0
+	w.Client = machinestest.Counted(w.Client, &writes)
+	w.start()
+	w.pve.ForgetCalls()
+	points := &machinestest.Points{Count: func() int { return writes + w.proxmoxWrites() }}
+	w.collector.interrupt = points.Reach
+	if err := w.collect(); err != nil {
+		t.Fatal(err)
+	}
+	if behind := points.End(); behind != 1 || points.Most != 1 || len(points.Reached) != len(steps) {
+		t.Errorf("%d writes behind the last step of %v, up to %d before %s", behind, points.Reached, points.Most, points.At)
+	}
+}
+
+// proxmoxWrites are the writes to Proxmox VE so far, a person's left out.
+func (w *world) proxmoxWrites() int {
+	n := 0
+	for _, c := range w.pve.Calls() {
+		if c.Method != http.MethodGet && (c.User == access.AgentToken || c.User == access.HAToken) {
+			n++
+		}
+	}
+	return n
 }

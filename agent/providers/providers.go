@@ -53,6 +53,9 @@ type Providers struct {
 	serving  map[string]bool
 	starting map[string]*render.Class
 	idle     map[string]time.Time
+
+	// interrupt stops the work after the named step as a crash would; tests only.
+	interrupt func(step string) error
 }
 
 // Prepare makes it ready; call it once.
@@ -72,9 +75,9 @@ func (p *Providers) Ensure(ctx context.Context, class *render.Class) error {
 	}
 	if _, waits := p.starting[class.Distribution]; waits {
 		p.starting[class.Distribution] = class
-		return starting(class.Distribution)
+		return notServing(class.Distribution)
 	}
-	up, err := p.scaleAll(ctx, class.Distribution, 1)
+	up, err := p.take(ctx, class.Distribution, starting(class.Distribution))
 	if err != nil {
 		return err
 	}
@@ -84,24 +87,11 @@ func (p *Providers) Ensure(ctx context.Context, class *render.Class) error {
 		return nil
 	}
 	p.starting[class.Distribution] = class
-	return starting(class.Distribution)
+	return notServing(class.Distribution)
 }
 
-func starting(distribution string) error {
+func notServing(distribution string) error {
 	return &status.Told{Kind: status.Waiting, Reason: "ProvidersStarting", Sentence: fmt.Sprintf("starting %s's providers", distribution)}
-}
-
-// scaleAll starts all providers of a distribution, or stops them. It says whether that is how they were before.
-func (p *Providers) scaleAll(ctx context.Context, distribution string, replicas int32) (before bool, err error) {
-	before = true
-	for _, key := range Deployments[distribution] {
-		had, err := p.scale(ctx, key, replicas)
-		if err != nil {
-			return false, err
-		}
-		before = before && had
-	}
-	return before, nil
 }
 
 // scale leaves a number that a person has raised above one as it is.

@@ -12,7 +12,6 @@ import (
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"kubehenge.dev/api/v1alpha1"
 )
@@ -54,16 +53,7 @@ func (p *Providers) restOne(ctx context.Context, d string) error {
 	} else if now.Sub(since) < unusedFor {
 		return nil
 	}
-	gone, err := p.removeClasses(ctx, d)
-	if err != nil || !gone {
-		return err
-	}
-	delete(p.serving, d)
-	delete(p.starting, d)
-	stopped, err := p.scaleAll(ctx, d, 0)
-	if err == nil && !stopped {
-		log.FromContext(ctx).Info("Stopped providers that nothing uses", "distribution", d)
-	}
+	_, err = p.take(ctx, d, stopping(d))
 	return err
 }
 

@@ -1,0 +1,102 @@
+package placement
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"kubehenge.dev/agent/machines/machinestest"
+	"kubehenge.dev/api/v1alpha1"
+)
+
+// TestADecisionIsOneWrite: placement has no list of steps, and no kill points, because what it decides about a cluster is
+// written in one call, and what it notes on a class in another, each of which is whole by itself. A second write for
+// either would need both, as in package corner.
+func TestADecisionIsOneWrite(t *testing.T) {
+	w := newWorld(t)
+	writes := 0
+	w.kube = machinestest.Counted(w.kube, &writes)
+	w.start()
+	ready := w.cluster("ready", true, map[string]string{})
+	placing := w.cluster("placing", false, map[string]string{"nodes": `["pve3","pve1"]`})
+	w.machine(ready, "ready-1")
+	keys := []types.NamespacedName{ready, placing}
+	clear(w.queue)
+	for _, change := range []struct {
+		what   string
+		do     func()
+		writes int // for each of the clusters
+	}{
+		{"they are new", func() {}, 1},
+		{"nothing has changed", func() {}, 0},
+		{"a node goes, and another version is asked for", func() {
+			w.power("pve3", false)
+			w.raise(ready, "v1.36.4")
+			w.raise(placing, "v1.99.0")
+		}, 1},
+		{"both come back", func() {
+			w.power("pve3", true)
+			w.raise(ready, "v1.36.3")
+			w.raise(placing, "v1.36.3")
+		}, 1},
+	} {
+		change.do()
+		for range 6 { // a node that goes, or comes, is believed after a while
+			w.clock.Step(quietInterval)
+			if err := w.place.look(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, key := range keys {
+			writes = 0
+			if _, err := w.place.Reconcile(t.Context(), reconcile.Request{NamespacedName: key}); err != nil {
+				t.Fatal(err)
+			}
+			if writes != change.writes {
+				t.Errorf("%s: %d writes for %s, want %d", change.what, writes, key.Name, change.writes)
+			}
+		}
+	}
+}
+
+func TestALookWritesOnceForAClass(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"kubeadm-1", "kubeadm-2"} {
+		class := &clusterv1.ClusterClass{ObjectMeta: metav1.ObjectMeta{Namespace: v1alpha1.SystemNamespace, Name: name, UID: types.UID(name),
+			Labels: map[string]string{v1alpha1.ClassLabel: name}}}
+		if err := w.kube.Create(t.Context(), class); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writes := 0
+	w.kube = machinestest.Counted(w.kube, &writes)
+	w.start()
+	for _, want := range []int{2, 0} {
+		writes = 0
+		w.clock.Step(versionsInterval + time.Second)
+		if err := w.place.look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if writes != want {
+			t.Errorf("%d writes for two classes, want %d", writes, want)
+		}
+	}
+}
+
+// raise asks for another Kubernetes version.
+func (w *world) raise(key types.NamespacedName, version string) {
+	w.t.Helper()
+	c := &clusterv1.Cluster{}
+	if err := w.kube.Get(w.t.Context(), client.ObjectKey(key), c); err != nil {
+		w.t.Fatal(err)
+	}
+	c.Spec.Topology.Version = version
+	if err := w.kube.Update(w.t.Context(), c); err != nil {
+		w.t.Fatal(err)
+	}
+}
