@@ -10,6 +10,6 @@ import (
 func (p *parts) addRemedy(context.Context) error {
 	return remedy.Setup(p.manager, &remedy.Patrol{
 		Client: p.manager.GetClient(), Direct: p.manager.GetAPIReader(), Guests: p.lists, Board: p.board,
-		Events: p.events(), Clock: p.clock,
+		Taken: p.proxmox.Machines().Taken, Fleet: p.store.Fleet, Events: p.events(), Clock: p.clock,
 	})
 }

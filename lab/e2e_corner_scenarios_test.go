@@ -2,6 +2,7 @@ package lab_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -159,20 +160,68 @@ func (w *world) ownerVM(t *testing.T, tag string) simulator.VM {
 	return simulator.VM{}
 }
 
-func failedStartIsReplaced(t *testing.T, w *world) {
+// strayIsTold moves a worker's VM into a pool that none of Kubehenge's tokens reaches.
+func strayIsTold(t *testing.T, w *world) {
+	admin := w.admin(t)
+	if err := admin.Pools().Create(t.Context(), "elsewhere", ""); err != nil {
+		t.Fatal(err)
+	}
+	machines := w.machineNames(t, "team-b", "beta")
+	at := slices.IndexFunc(w.vms("team-b.beta"), func(vm simulator.VM) bool { return !strings.Contains(vm.Name, "-cp-") && vm.VMID != w.lost })
+	if at < 0 {
+		t.Fatal("beta has no worker")
+	}
+	worker := w.vms("team-b.beta")[at]
+	if err := admin.Memberships().Move(t.Context(), "elsewhere", worker.VMID); err != nil {
+		t.Fatal(err)
+	}
+	until(t, time.Minute, "the claim says that a VM is in no pool of Kubehenge's", func() string {
+		message := w.claim(t, "team-b", "beta").Status.Message
+		if strings.HasPrefix(message, fmt.Sprintf("VM %d (%s) is in no pool", worker.VMID, worker.Name)) &&
+			strings.Contains(message, fmt.Sprintf("pveum pool modify kubehenge/team-b.beta --vms %d", worker.VMID)) {
+			return ""
+		}
+		return message
+	})
+	if err := admin.Memberships().Move(t.Context(), "kubehenge/team-b.beta", worker.VMID); err != nil {
+		t.Fatal(err)
+	}
+	if err := admin.Pools().Delete(t.Context(), "elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	until(t, time.Minute, "the claim says nothing of it any more", func() string {
+		if message := w.claim(t, "team-b", "beta").Status.Message; strings.Contains(message, "in no pool") {
+			return message
+		}
+		return ""
+	})
+	w.running(t, "team-b", "beta", 2, time.Minute)
+	if after := w.machineNames(t, "team-b", "beta"); !maps.Equal(machines, after) {
+		t.Errorf("machines %v became %v", machines, after)
+	}
+}
+
+// failedTasksAreReplaced lets the clone of a new machine fail, and the start of the one in its place.
+func failedTasksAreReplaced(t *testing.T, w *world) {
 	before := w.machineNames(t, "team-b", "beta")
-	remove := w.lab.Proxmox.AddFault(simulator.Fault{Method: "POST", Path: `/status/start$`, Times: 1, TaskExit: "start failed: QEMU exited with code 1"})
-	defer remove()
+	for _, f := range []struct{ path, exit string }{
+		{`/clone$`, "can't lock file '/var/lock/qemu-server/lock-9000.conf' - got timeout"},
+		{`/status/start$`, "start failed: QEMU exited with code 1"},
+	} {
+		defer w.lab.Proxmox.AddFault(simulator.Fault{Method: "POST", Path: f.path, Times: 1, TaskExit: f.exit})()
+	}
 	w.clone.replace(t, "clusters/team-b/beta/claim.yaml", "workers: {replicas: 1", "workers: {replicas: 2")
 	w.applied(t, w.clone.push(t, "beta: two workers"))
-	until(t, change, "the start of the new machine fails", func() string {
-		for _, task := range w.lab.Proxmox.Snapshot().Tasks {
-			if strings.HasPrefix(task.ExitStatus, "start failed") {
-				return ""
+	for _, failed := range []string{"can't lock file", "start failed"} {
+		until(t, change, "a task ends with "+failed, func() string {
+			for _, task := range w.lab.Proxmox.Snapshot().Tasks {
+				if strings.HasPrefix(task.ExitStatus, failed) {
+					return ""
+				}
 			}
-		}
-		return "no start has failed yet"
-	})
+			return w.claim(t, "team-b", "beta").Status.Message
+		})
+	}
 	w.running(t, "team-b", "beta", 3, 2*change)
 	after := w.machineNames(t, "team-b", "beta")
 	for name := range before {

@@ -2,6 +2,7 @@ package proxmox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -18,6 +19,8 @@ type Machines interface {
 	Status(ctx context.Context, vmid int) (MachineStatus, error)
 	// Config is a VM's configuration, pending changes included.
 	Config(ctx context.Context, vmid int) (MachineConfig, error)
+	// Taken says whether a VMID is any guest's, one that the token may not see included: everybody may ask that.
+	Taken(ctx context.Context, vmid int) (bool, error)
 	// Templates are the VM templates that carry all the tags. Clones inherit tags, so tags alone do not make a template.
 	Templates(ctx context.Context, tags ...string) ([]Machine, error)
 }
@@ -144,6 +147,18 @@ func (m machines) Config(ctx context.Context, vmid int) (MachineConfig, error) {
 		config[name] = string(value)
 	}
 	return config, nil
+}
+
+func (m machines) Taken(ctx context.Context, vmid int) (bool, error) {
+	err := m.client.get(ctx, fmt.Sprintf("/cluster/nextid?vmid=%d", vmid), new(scalar))
+	var refused *Error
+	if errors.As(err, &refused) && strings.Contains(refused.Fields["vmid"], "already exists") {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("ask whether VMID %d is taken: %w", vmid, err)
+	}
+	return false, nil
 }
 
 func (m machines) Templates(ctx context.Context, tags ...string) ([]Machine, error) {

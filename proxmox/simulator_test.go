@@ -195,3 +195,26 @@ func startVM(t *testing.T, s *simulator.Server, ctx context.Context) string {
 func rootOf(s *simulator.Server) *pve.Client {
 	return pve.NewClient(s.URL(), pve.WithHTTPClient(trusting(s.CA())), pve.WithCredentials(&pve.Credentials{Username: "root@pam", Password: "kubehenge"}))
 }
+
+// TestAVMIDIsTakenWhoeverMaySeeIt: a VM in no pool is in no list, and its VMID is taken all the same.
+func TestAVMIDIsTakenWhoeverMaySeeIt(t *testing.T) {
+	inv, err := simulator.LoadInventory("lab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inv.Guests = append(inv.Guests, simulator.GuestSpec{VMID: 20001, Node: "pve1", Config: map[string]string{"name": "astray"}})
+	s := simulator.Start(t, func(o *simulator.Options) { o.Inventory = inv })
+	c, ctx := agentOf(t, s), context.Background()
+	if _, err := c.Machines().Find(ctx, 20001); !proxmox.Is(err, proxmox.NotFound) {
+		t.Fatalf("the agent sees it: %v", err)
+	}
+	for vmid, want := range map[int]bool{20001: true, 20002: false, 9000: true} {
+		if taken, err := c.Machines().Taken(ctx, vmid); err != nil || taken != want {
+			t.Errorf("VMID %d is taken: %v (%v), want %v", vmid, taken, err, want)
+		}
+	}
+	s.AddFault(simulator.Fault{Path: "/cluster/nextid", Status: 500, Reason: "got timeout"})
+	if _, err := c.Machines().Taken(ctx, 20001); !proxmox.Is(err, proxmox.Transient) {
+		t.Errorf("an answer that is none is taken for one: %v", err)
+	}
+}

@@ -37,6 +37,10 @@ type Patrol struct {
 	Direct client.Reader
 	// Guests is Proxmox VE's list.
 	Guests Guests
+	// Taken says whether a VMID is any VM's, whoever may see that; nil asks nobody.
+	Taken func(ctx context.Context, vmid int) (bool, error)
+	// Fleet is the platform's settings in force; nil before the first.
+	Fleet func() *v1alpha1.Fleet
 	// Board shows what is found at the claims.
 	Board *status.Board
 	// Events tells people at the claim what was done; nil tells nobody.
@@ -49,6 +53,8 @@ type Patrol struct {
 	seen map[sight]time.Time
 	// told are the clusters that the board has a notice of.
 	told map[types.NamespacedName]bool
+	// missed are the clusters that have VMs in no pool, with what was last told of them.
+	missed map[types.NamespacedName]string
 	// interrupt stops the work after the named step as a crash would; tests only.
 	interrupt func(step string) error
 }
@@ -74,18 +80,40 @@ func (p *Patrol) Round(ctx context.Context) error {
 	}
 	before := p.seen
 	p.seen = map[sight]time.Time{}
+	if p.missed == nil {
+		p.missed = map[types.NamespacedName]string{}
+	}
 	guests := index(list)
 	var errs []error
 	for _, key := range slices.SortedFunc(maps.Keys(all), compareKeys) {
-		s := p.look(all[key], guests, before)
-		errs = append(errs, p.tend(ctx, s))
+		errs = append(errs, p.visit(ctx, all[key], guests, before))
 	}
+	p.forgetGone(ctx, all)
+	return errors.Join(errs...)
+}
+
+// visit looks at one cluster.
+func (p *Patrol) visit(ctx context.Context, c *machines.Cluster, guests map[int]proxmox.Machine, before map[sight]time.Time) error {
+	strays, err := p.strays(ctx, c, guests, before)
+	if err != nil {
+		return err
+	}
+	p.report(ctx, c.Key, strays)
+	return p.tend(ctx, p.look(c, guests, strays, before))
+}
+
+// forgetGone drops what is remembered of clusters that are gone.
+func (p *Patrol) forgetGone(ctx context.Context, all map[types.NamespacedName]*machines.Cluster) {
 	for key := range p.told {
 		if all[key] == nil {
 			p.clear(key)
 		}
 	}
-	return errors.Join(errs...)
+	for key := range p.missed {
+		if all[key] == nil {
+			p.report(ctx, key, nil)
+		}
+	}
 }
 
 func compareKeys(a, b types.NamespacedName) int {
@@ -105,8 +133,9 @@ func index(list []proxmox.Machine) map[int]proxmox.Machine {
 	return guests
 }
 
-// look finds the patients of a cluster, control plane and elders first.
-func (p *Patrol) look(c *machines.Cluster, guests map[int]proxmox.Machine, before map[sight]time.Time) *scene {
+// look finds the patients of a cluster, control plane and elders first. Strays are none: their VMs are there, and a
+// replacement would not be rid of them.
+func (p *Patrol) look(c *machines.Cluster, guests map[int]proxmox.Machine, strays []*machines.Machine, before map[sight]time.Time) *scene {
 	s := &scene{Cluster: c, now: p.Clock.Now()}
 	if c.Leaving() || guests == nil {
 		return s
@@ -118,7 +147,7 @@ func (p *Patrol) look(c *machines.Cluster, guests map[int]proxmox.Machine, befor
 		}
 		g, listed := guests[m.VM.ID]
 		found, sentence := diagnose(m, guest{g, listed})
-		if found == nil {
+		if found == nil || isStray(strays, m) {
 			continue
 		}
 		since := p.keep(sight{m.UID, found.name}, before, s.now)

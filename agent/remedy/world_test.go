@@ -13,6 +13,7 @@ import (
 
 	"kubehenge.dev/agent/machines/machinestest"
 	"kubehenge.dev/agent/status"
+	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/proxmox"
 )
 
@@ -24,7 +25,9 @@ type world struct {
 	t      *testing.T
 	clock  *testclock.FakeClock
 	guests map[int]proxmox.Machine
-	silent error // what Proxmox VE answers instead of a list
+	silent error        // what Proxmox VE answers instead of a list
+	hidden map[int]bool // VMs that no list shows
+	asked  int          // how often was asked whether a VMID is taken
 	board  *status.Board
 	events []string
 	patrol *Patrol
@@ -32,7 +35,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{World: machinestest.New(t), t: t, clock: testclock.NewFakeClock(time.Date(2026, 11, 30, 12, 3, 0, 0, time.UTC)), guests: map[int]proxmox.Machine{}}
+	w := &world{World: machinestest.New(t), t: t, clock: testclock.NewFakeClock(time.Date(2026, 11, 30, 12, 3, 0, 0, time.UTC)), guests: map[int]proxmox.Machine{}, hidden: map[int]bool{}}
 	w.guests[9000] = proxmox.Machine{Type: "qemu", VMID: 9000, Template: true}
 	w.Claim(shop, nil)
 	w.start()
@@ -42,7 +45,7 @@ func newWorld(t *testing.T) *world {
 // start is a fresh patrol: it knows only what is live.
 func (w *world) start() {
 	w.board = status.NewBoard(func(...types.NamespacedName) {})
-	w.patrol = &Patrol{Client: w.Client, Direct: w.Client, Guests: w, Board: w.board, Events: w, Clock: w.clock}
+	w.patrol = &Patrol{Client: w.Client, Direct: w.Client, Guests: w, Taken: w.Taken, Fleet: fleet, Board: w.board, Events: w, Clock: w.clock}
 }
 
 // Machines is Proxmox VE's list.
@@ -52,6 +55,19 @@ func (w *world) Machines(context.Context) ([]proxmox.Machine, error) {
 		list = append(list, g)
 	}
 	return list, w.silent
+}
+
+// Taken is Proxmox VE's word on a VMID.
+func (w *world) Taken(_ context.Context, vmid int) (bool, error) {
+	w.asked++
+	_, listed := w.guests[vmid]
+	return listed || w.hidden[vmid], w.silent
+}
+
+func fleet() *v1alpha1.Fleet {
+	f := &v1alpha1.Fleet{}
+	f.Spec.Proxmox.WorkloadPool = "kubehenge"
+	return f
 }
 
 // Eventf keeps an event.
@@ -113,4 +129,15 @@ func (w *world) wantSentence(want string) {
 	if got := w.sentence(); got != want {
 		w.t.Errorf("the claim says %q, want %q", got, want)
 	}
+}
+
+// key is a machine's of shop.
+func (w *world) key(name string) types.NamespacedName { return machinestest.Key(shop.Namespace, name) }
+
+// deaf is a list that is answered while nothing else is.
+type deaf struct{ *world }
+
+// Machines is Proxmox VE's list.
+func (d deaf) Machines(context.Context) ([]proxmox.Machine, error) {
+	return []proxmox.Machine{{Type: "qemu", VMID: 9000, Template: true}}, nil
 }

@@ -229,6 +229,17 @@ var failures = map[string]failure{
 			)
 		},
 	},
+	"the VM is in no pool when it is to be deleted: the machine stays until it is back": {
+		nothing,
+		func(pve *simulated) []step {
+			return append(append([]step{}, cloned...),
+				inProxmox(pve, func(s *simulated) { s.pool(map[string]any{"delete": 1}) }),
+				deleted, looks(2), in(infrav1.DeletionFailedReason), failing("cannot find vm with id 2000"),
+				inProxmox(pve, func(s *simulated) { s.pool(nil) }),
+				looks(2), gone,
+			)
+		},
+	},
 	"the machine is deleted before it had a VM": {
 		func(_ *infrav1.ProxmoxCluster, m *infrav1.ProxmoxMachine) {
 			m.Finalizers = []string{infrav1.MachineFinalizer}
@@ -306,6 +317,18 @@ func (s *simulated) online(node string, online bool) {
 func (s *simulated) configure(option, value string) {
 	s.t.Helper()
 	if err := s.root().Put(context.Background(), "/nodes/pve1/qemu/2000/config", map[string]any{option: value}, nil); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// pool puts the VM into the cluster's pool, or takes it out.
+func (s *simulated) pool(more map[string]any) {
+	s.t.Helper()
+	change := map[string]any{"poolid": "kubehenge/team-a.shop", "vms": "2000"}
+	for name, value := range more {
+		change[name] = value
+	}
+	if err := s.root().Put(context.Background(), "/pools", change, nil); err != nil {
 		s.t.Fatal(err)
 	}
 }
