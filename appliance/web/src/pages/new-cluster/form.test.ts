@@ -118,7 +118,7 @@ test("a class names its versions, else all that are known count", () => {
 
 test("the lines that are new in a file are hot", () => {
   expect(hotLines(undefined, "a\nb")).toEqual([]);
-  expect(hotLines("a\nb\n", "a\nc\nb\n")).toEqual([1]);
-  expect(hotLines("x: 1\nx: 1\n", "x: 1\nx: 1\nx: 1\n")).toEqual([2]);
+  expect(hotLines("a\nb\n", "a\nc\nb\n")).toEqual([2]);
+  expect(hotLines("x: 1\nx: 1\n", "x: 1\nx: 1\nx: 1\n")).toEqual([3]);
   expect(hotLines("a", "a")).toEqual([]);
 });

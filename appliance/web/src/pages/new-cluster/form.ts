@@ -136,7 +136,7 @@ export function mistakeInNamespace(namespace: string): Mistake | undefined {
   return ownNamespace.test(namespace) ? "own" : undefined;
 }
 
-/** hotLines are the lines (from 0) of a file that it did not have before, so that the page can show what the last key did. */
+/** hotLines are the lines (from 1) of a file that it did not have before, so that the page can show what the last key did. */
 export function hotLines(before: string | undefined, after: string): number[] {
   if (before === undefined || before === after) {
     return [];
@@ -151,7 +151,7 @@ export function hotLines(before: string | undefined, after: string): number[] {
     if (left > 0) {
       had.set(line, left - 1);
     } else if (line !== "") {
-      hot.push(i);
+      hot.push(i + 1);
     }
   });
   return hot;
