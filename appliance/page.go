@@ -28,7 +28,7 @@ const notBuilt = "This program was built without its page; run make web, then bu
 
 // pages are the addresses that are answered with the page's document; what is shown there is up to src/router.tsx.
 var pages = []string{
-	"/{$}", "/sign-in", "/clusters", "/clusters/new", "/clusters/{namespace}/{name}", "/clusters/{namespace}/{name}/{tab}", "/repository", "/capacity", "/audit",
+	"/{$}", "/sign-in", "/clusters", "/clusters/new", "/clusters/{namespace}/{name}", "/clusters/{namespace}/{name}/{tab}", "/changes", "/changes/{commit}", "/repository", "/capacity", "/audit",
 }
 
 // kinds are the content types of the page's files by their ending.

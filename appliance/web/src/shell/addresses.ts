@@ -1,24 +1,28 @@
 import type { Change, ClusterName } from "@/api";
 
-/** The address of a cluster's page, or of one of its tabs. */
-export function clusterAddress({ namespace, name }: ClusterName, tab?: "nodes" | "changes" | "access" | "events" | "file" | "delete"): string {
+/** The address of a cluster's page, or of one below it. */
+export function clusterAddress({ namespace, name }: ClusterName, tab?: "nodes" | "changes" | "access" | "events" | "file" | "scale" | "upgrade" | "delete"): string {
   const page = `/clusters/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
   return tab ? `${page}/${tab}` : page;
 }
 
-/** The questions that a cluster's page asks in a dialog; the address opens it. */
+/** The changes of a cluster that are asked for on a page of their own, with what they would do beside them. */
 export type Question = "scale" | "upgrade";
 
-/** The cluster's page with a question open, so that it can be asked from anywhere. */
+/** The page that asks for a change of a cluster, so that it can be asked for from anywhere. */
 export function askAddress(cluster: ClusterName, question: Question): string {
-  return `${clusterAddress(cluster)}?do=${question}`;
+  return clusterAddress(cluster, question);
 }
 
-/** Where a change is shown: at its cluster where it changed one, else at the repository. */
+/** The page of a commit. */
+export function commitAddress(commit: string): string {
+  return `/changes/${commit}`;
+}
+
+/** Where a change is shown: among those of its cluster where it changed one, else on its own. */
 export function changeAddress(change: Pick<Change, "commit" | "clusters">): string {
   const cluster = change.clusters[0];
-  const page = cluster && change.clusters.length === 1 ? clusterAddress(cluster, "changes") : "/repository";
-  return `${page}?commit=${change.commit}`;
+  return cluster && change.clusters.length === 1 ? `${clusterAddress(cluster, "changes")}?commit=${change.commit}` : commitAddress(change.commit);
 }
 
 /** The list of clusters with a filter. */

@@ -3,8 +3,8 @@ import type { AuditEvent } from "@/api";
 import { type Column, Sha, Table, Time } from "@/components";
 import { asSentence } from "@/components/Failed/Failed";
 import { useTexts } from "@/i18n";
+import { clusterAddress, commitAddress } from "@/shell/addresses";
 import layout from "@/styles/layout.module.css";
-import { changeAddress, clusterAddress } from "../addresses";
 import css from "./Audit.module.css";
 
 /** Events of the audit log, one a row. On a phone who, from where and on what stand below what happened. */
@@ -31,14 +31,14 @@ function On({ event }: { event: AuditEvent }) {
   if (namespace === undefined || name === undefined || namespace === "" || name === "" || more.length > 0) {
     return <>{event.on}</>;
   }
-  return <Link to={clusterAddress(namespace, name)}>{event.on}</Link>;
+  return <Link to={clusterAddress({ namespace, name })}>{event.on}</Link>;
 }
 
 function Result({ event }: { event: AuditEvent }) {
   const t = useTexts("audit");
   return (
     <>
-      {event.commit !== undefined && event.commit !== "" && <Sha commit={event.commit} to={changeAddress(event.commit)} />} {event.detail}
+      {event.commit !== undefined && event.commit !== "" && <Sha commit={event.commit} to={commitAddress(event.commit)} />} {event.detail}
       {event.refused && <span className={css.refused}>{asSentence(t("refusedWhy", { reason: event.refused }))}</span>}
       <span className={`${layout.sub} ${layout.narrow}`}>
         {[event.user ?? t("nobody"), event.from, t.maybe(`what-${event.what}`) ?? event.what, event.on].filter(Boolean).join(" · ")}

@@ -1,7 +1,7 @@
 import { Link } from "react-router";
 import { Bar, type Column, Panel, Table, useWords } from "@/components";
 import { useTexts } from "@/i18n";
-import { namespaceAddress } from "../addresses";
+import { filterAddress } from "@/shell/addresses";
 import type { Usage } from "./usage";
 
 /** Which namespaces use how much, of the clusters that the person sees. */
@@ -10,7 +10,7 @@ export function UsagePanel({ usage }: { usage: readonly Usage[] }) {
   const say = useWords();
   const all = usage.reduce((sum, u) => sum + u.memoryBytes, 0);
   const columns: Column<Usage>[] = [
-    { key: "namespace", head: t("namespace"), header: true, width: "fit", cell: (u) => <Link to={namespaceAddress(u.namespace)}>{u.namespace}</Link> },
+    { key: "namespace", head: t("namespace"), header: true, width: "fit", cell: (u) => <Link to={filterAddress(`namespace:${u.namespace}`)}>{u.namespace}</Link> },
     {
       key: "share",
       head: t("share"),

@@ -3,9 +3,9 @@ import { useNavigate, useParams } from "react-router";
 import { type ClusterAnswer, type Conflict, type Field, isApiError, useChangeCluster, useCluster, useSession } from "@/api";
 import { Button, Failed, FootBar, Page, PhaseBadge, Reason, Skeleton, useDone } from "@/components";
 import { useTexts } from "@/i18n";
+import { clusterAddress } from "@/shell/addresses";
 import { cx } from "@/styles/classes";
 import layout from "@/styles/layout.module.css";
-import { clusterAddress } from "../addresses";
 import { useClusterCrumbs } from "../cluster";
 import { gone } from "../cluster/standing";
 import { baseAfter, type Keep } from "../conflict";
@@ -74,7 +74,7 @@ export function ChangePage(props: ChangePageProps) {
           <Button variant="primary" icon="commit" type="submit" form="change-form" reason={reason} reasonId="change-reason" busy={commit.isPending}>
             {props.button}
           </Button>
-          <Button to={clusterAddress(cluster.namespace, cluster.name)}>{t("cancel")}</Button>
+          <Button to={clusterAddress(cluster)}>{t("cancel")}</Button>
         </FootBar>
       }
     >
@@ -123,7 +123,7 @@ function useCommitting({ answer, fields, subject, onKeep }: ChangePageProps) {
       {
         onSuccess: (made) => {
           done(t("done", { commit: made.commit.slice(0, 7) }), made.subject);
-          void navigate(clusterAddress(cluster.namespace, cluster.name));
+          void navigate(clusterAddress(cluster));
         },
       },
     );

@@ -3,9 +3,9 @@ import { Link } from "react-router";
 import { type Change, useChange } from "@/api";
 import { Button, type CheckItem, Checks, CopyButton, Diff, Failed, Panel, parseDiff, Reason, Sha, Skeleton, Stack, Time } from "@/components";
 import { useTexts } from "@/i18n";
+import { clusterAddress, commitAddress } from "@/shell/addresses";
 import { cx } from "@/styles/classes";
 import layout from "@/styles/layout.module.css";
-import { changeAddress, clusterAddress } from "../addresses";
 import { refusalOf } from "../refusal";
 import css from "./ChangeDetail.module.css";
 import { toldBy } from "./trailers";
@@ -45,7 +45,7 @@ function Differences({ change, titled }: { change: Change; titled?: boolean }) {
   const head = titled
     ? {
         title: change.subject,
-        extra: <Sha commit={change.commit} to={changeAddress(change.commit)} />,
+        extra: <Sha commit={change.commit} to={commitAddress(change.commit)} />,
         aside: change.signedBy === undefined ? t.rich("byAt", { user, time: <Time at={change.time} /> }) : t.rich("byAtSigned", { user, time: <Time at={change.time} /> }),
       }
     : { path: change.files.length === 1 ? change.files[0] : undefined, title: change.files.length === 1 ? undefined : t("files", { n: change.files.length }), aside: <Lines change={change} /> };
@@ -80,7 +80,7 @@ function WhatItDid({ change }: { change: Change }) {
     ...change.clusters.map(
       (c): CheckItem => ({
         state: "ok",
-        text: t.rich("touches", { cluster: <Link to={clusterAddress(c.namespace, c.name)}>{`${c.namespace}/${c.name}`}</Link> }),
+        text: t.rich("touches", { cluster: <Link to={clusterAddress(c)}>{`${c.namespace}/${c.name}`}</Link> }),
       }),
     ),
     ...toldBy(change.body).checked.map(

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useSearchParams } from "react-router";
 import { useClusterChanges } from "@/api";
 import { Failed, Skeleton } from "@/components";
-import { clusterAddress } from "../addresses";
+import { clusterAddress } from "@/shell/addresses";
 import { useClusterPage } from "../cluster/context";
 import { ChangeBrowser } from "./ChangeBrowser";
 
@@ -23,7 +23,7 @@ export function Component() {
       changes={query.data.changes}
       more={query.data.more}
       chosen={params.get("commit") ?? undefined}
-      address={(commit) => `${clusterAddress(cluster.namespace, cluster.name, "changes")}?commit=${commit}`}
+      address={(commit) => `${clusterAddress(cluster, "changes")}?commit=${commit}`}
       onOlder={() => setLimit(limit + step)}
       loadingOlder={query.isFetching}
     />

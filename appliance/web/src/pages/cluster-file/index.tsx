@@ -1,7 +1,7 @@
 import { Code, CopyButton, CopyField, Empty, Panel, Sha, Stack } from "@/components";
 import { useTexts } from "@/i18n";
+import { commitAddress } from "@/shell/addresses";
 import layout from "@/styles/layout.module.css";
-import { changeAddress } from "../addresses";
 import { useClusterPage } from "../cluster/context";
 import { ProblemList } from "../problems/ProblemList";
 
@@ -29,7 +29,7 @@ export function Component() {
           path={path}
           aside={
             <span className={layout.row}>
-              {t.rich("asOf", { commit: <Sha commit={commit} to={changeAddress(commit)} /> })}
+              {t.rich("asOf", { commit: <Sha commit={commit} to={commitAddress(commit)} /> })}
               <CopyButton value={cluster.file} what={t("theFile")} alone />
             </span>
           }

@@ -2,8 +2,8 @@ import type { Node } from "@/api";
 import { Badge, type Column, type MarkKind, Sha, Span, State, Table } from "@/components";
 import { asSentence } from "@/components/Failed/Failed";
 import { useTexts } from "@/i18n";
+import { commitAddress } from "@/shell/addresses";
 import layout from "@/styles/layout.module.css";
-import { changeAddress } from "../addresses";
 
 /** markOfNode is how a node is drawn. */
 export function markOfNode(node: Node): MarkKind {
@@ -28,7 +28,7 @@ export function NodeTable({ nodes }: { nodes: readonly Node[] }) {
     { key: "address", head: t("address"), width: "fit", show: "wide", cell: (n) => <span className={layout.mono}>{n.address}</span> },
     { key: "version", head: t("version"), width: "fit", show: "roomy", soft: true, cell: (n) => n.version },
     { key: "age", head: t("age"), width: "fit", show: "roomy", soft: true, cell: (n) => <Span since={n.since} /> },
-    { key: "madeBy", head: t("madeBy"), width: "fit", show: "wide", cell: (n) => n.commit && <Sha commit={n.commit} to={changeAddress(n.commit)} /> },
+    { key: "madeBy", head: t("madeBy"), width: "fit", show: "wide", cell: (n) => n.commit && <Sha commit={n.commit} to={commitAddress(n.commit)} /> },
   ];
   return <Table label={t("list")} columns={columns} rows={nodes} rowKey={(n) => n.name} tone={(n) => (markOfNode(n) === "error" ? "error" : undefined)} />;
 }

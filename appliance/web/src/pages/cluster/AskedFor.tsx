@@ -3,8 +3,8 @@ import { Link } from "react-router";
 import type { Detail, MachineSize } from "@/api";
 import { Facts, Panel, Sha, useWords } from "@/components";
 import { useTexts } from "@/i18n";
+import { clusterAddress, commitAddress } from "@/shell/addresses";
 import layout from "@/styles/layout.module.css";
-import { changeAddress, clusterAddress } from "../addresses";
 import { bytesOf, workerPools } from "../quantity";
 
 /** What Git wants of a cluster, in short. */
@@ -14,7 +14,7 @@ export function AskedFor({ cluster }: { cluster: Detail }) {
   const { resources, allocation, pending } = cluster;
   const version = cluster.version !== undefined && cluster.version !== "" && cluster.version !== cluster.wantedVersion;
   return (
-    <Panel title={t("askedFor")} aside={<Link to={clusterAddress(cluster.namespace, cluster.name, "file")}>{t("file")}</Link>}>
+    <Panel title={t("askedFor")} aside={<Link to={clusterAddress(cluster, "file")}>{t("file")}</Link>}>
       <Facts
         facts={[
           [
@@ -32,7 +32,7 @@ export function AskedFor({ cluster }: { cluster: Detail }) {
           ],
           allocation !== undefined && allocation.addresses.length > 0 && [t("addresses"), <Lines key="addresses" lines={allocation.addresses} mono />],
           allocation !== undefined && [t("vmIDs"), t("vmIDRange", { start: allocation.vmIDs.start, end: allocation.vmIDs.end })],
-          pending !== undefined && [t("commit"), <Sha key="commit" commit={pending.commit} to={changeAddress(pending.commit)} />],
+          pending !== undefined && [t("commit"), <Sha key="commit" commit={pending.commit} to={commitAddress(pending.commit)} />],
         ]}
       />
     </Panel>

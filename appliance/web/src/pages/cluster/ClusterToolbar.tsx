@@ -2,7 +2,7 @@ import { useState } from "react";
 import { type Change, type ClusterAnswer, useClusterChanges, useKubeconfig } from "@/api";
 import { type Action, Failed, Toolbar, useDone } from "@/components";
 import { useTexts } from "@/i18n";
-import { clusterAddress } from "../addresses";
+import { clusterAddress } from "@/shell/addresses";
 import { UndoDialog } from "../cluster-changes/UndoDialog";
 import { refusalOf } from "../refusal";
 import css from "./ClusterToolbar.module.css";
@@ -21,12 +21,12 @@ export function ClusterToolbar({ answer }: { answer: ClusterAnswer }) {
   const mayChange = refusalOf(cluster.can.change);
   const actions: Action[] = [
     kubeconfig.action,
-    { key: "scale", label: t("scale"), icon: "scale", apart: true, to: clusterAddress(cluster.namespace, cluster.name, "scale"), reason: mayChange ?? going ?? unreadable },
+    { key: "scale", label: t("scale"), icon: "scale", apart: true, to: clusterAddress(cluster, "scale"), reason: mayChange ?? going ?? unreadable },
     {
       key: "upgrade",
       label: t("upgrade"),
       icon: "upgrade",
-      to: clusterAddress(cluster.namespace, cluster.name, "upgrade"),
+      to: clusterAddress(cluster, "upgrade"),
       reason: mayChange ?? going ?? unreadable ?? (upgradesOf(cluster)?.length === 0 ? t("noUpgrade", { version: cluster.wantedVersion }) : undefined),
     },
     { key: "undo", label: t("undo"), icon: "undo", onSelect: () => setUndoing(true), reason: mayChange ?? undoReason(newest, t("noUndo")) },
@@ -35,7 +35,7 @@ export function ClusterToolbar({ answer }: { answer: ClusterAnswer }) {
       label: t("delete"),
       icon: "trash",
       danger: true,
-      to: clusterAddress(cluster.namespace, cluster.name, "delete"),
+      to: clusterAddress(cluster, "delete"),
       reason: refusalOf(cluster.can.delete ?? cluster.can.change) ?? going,
     },
   ];

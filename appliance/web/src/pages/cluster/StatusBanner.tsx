@@ -3,7 +3,7 @@ import type { ClusterAnswer } from "@/api";
 import { Banner, Button, markOf, Sha, Span, Time, toneOf } from "@/components";
 import { asSentence } from "@/components/Failed/Failed";
 import { useTexts } from "@/i18n";
-import { changeAddress } from "../addresses";
+import { commitAddress } from "@/shell/addresses";
 
 /** One sentence that says what the cluster waits for or how it stands, since when, and what is on its way to it. */
 export function StatusBanner({ answer }: { answer: ClusterAnswer }) {
@@ -20,7 +20,7 @@ export function StatusBanner({ answer }: { answer: ClusterAnswer }) {
     help.push(t("unknownNext"));
   }
   if (pending !== undefined) {
-    help.push(t.rich("pending", { commit: <Sha commit={pending.commit} to={changeAddress(pending.commit)} />, subject: pending.subject }));
+    help.push(t.rich("pending", { commit: <Sha commit={pending.commit} to={commitAddress(pending.commit)} />, subject: pending.subject }));
   }
   const sentence = cluster.message === "" ? t("unknown", { cluster: `${cluster.namespace}/${cluster.name}` }) : asSentence(cluster.message);
   return (
@@ -33,7 +33,7 @@ export function StatusBanner({ answer }: { answer: ClusterAnswer }) {
           {h}
         </Fragment>
       ))}
-      actions={pending === undefined ? undefined : <Button to={changeAddress(pending.commit)} icon="commit">{t("showChange")}</Button>}
+      actions={pending === undefined ? undefined : <Button to={commitAddress(pending.commit)} icon="commit">{t("showChange")}</Button>}
     >
       {sentence}
     </Banner>

@@ -2,7 +2,7 @@ import { Outlet, useParams } from "react-router";
 import { type ClusterAnswer, isApiError, useCluster } from "@/api";
 import { type Crumb, Failed, Page, PhaseBadge, Skeleton, TabLinks } from "@/components";
 import { useTexts } from "@/i18n";
-import { clusterAddress, namespaceAddress } from "../addresses";
+import { clusterAddress, filterAddress } from "@/shell/addresses";
 import { ClusterNotFound } from "../not-found/ClusterNotFound";
 import { ClusterToolbar } from "./ClusterToolbar";
 
@@ -29,8 +29,8 @@ export function useClusterCrumbs(namespace: string, name: string, below?: string
   const t = useTexts("cluster");
   const way: Crumb[] = [
     { label: t("clusters"), to: "/clusters" },
-    { label: namespace, to: namespaceAddress(namespace) },
-    { label: name, to: below === undefined ? undefined : clusterAddress(namespace, name) },
+    { label: namespace, to: filterAddress(`namespace:${namespace}`) },
+    { label: name, to: below === undefined ? undefined : clusterAddress({ namespace, name }) },
   ];
   return below === undefined ? way : [...way, { label: below }];
 }
@@ -38,7 +38,7 @@ export function useClusterCrumbs(namespace: string, name: string, below?: string
 function ClusterPage({ answer, crumbs }: { answer: ClusterAnswer; crumbs: Crumb[] }) {
   const t = useTexts("cluster");
   const { cluster } = answer;
-  const at = (below?: string) => clusterAddress(cluster.namespace, cluster.name, below);
+  const at = (tab?: "nodes" | "changes" | "access" | "events" | "file") => clusterAddress(cluster, tab);
   return (
     <Page
       title={cluster.name}

@@ -2,8 +2,8 @@ import { Link } from "react-router";
 import { useClusterChanges } from "@/api";
 import { CommitList, Panel, Time } from "@/components";
 import { useTexts } from "@/i18n";
+import { clusterAddress, commitAddress } from "@/shell/addresses";
 import layout from "@/styles/layout.module.css";
-import { changeAddress, clusterAddress } from "../addresses";
 import { ClusterRack } from "../cluster-nodes/ClusterRack";
 import { ProblemList } from "../problems/ProblemList";
 import { AskedFor } from "./AskedFor";
@@ -32,7 +32,7 @@ export function Component() {
         <div className={layout.stack}>
           {!settled && steps}
           {nodes.length > 0 && (
-            <Panel title={t("whereItRuns")} aside={<Link to={clusterAddress(cluster.namespace, cluster.name, "nodes")}>{t("showNodes")}</Link>}>
+            <Panel title={t("whereItRuns")} aside={<Link to={clusterAddress(cluster, "nodes")}>{t("showNodes")}</Link>}>
               <ClusterRack cluster={cluster.name} nodes={nodes} />
             </Panel>
           )}
@@ -57,7 +57,7 @@ function NewestChanges({ namespace, name }: { namespace: string; name: string })
     return null;
   }
   return (
-    <Panel flush title={t("newestChanges")} aside={<Link to={clusterAddress(namespace, name, "changes")}>{t("allChanges")}</Link>}>
+    <Panel flush title={t("newestChanges")} aside={<Link to={clusterAddress({ namespace, name }, "changes")}>{t("allChanges")}</Link>}>
       <CommitList
         label={t("newestChanges")}
         entries={changes.slice(0, few).map((c) => ({
@@ -65,7 +65,7 @@ function NewestChanges({ namespace, name }: { namespace: string; name: string })
           title: c.subject,
           by: c.user ?? c.author,
           when: <Time at={c.time} />,
-          to: changeAddress(c.commit),
+          to: commitAddress(c.commit),
         }))}
       />
     </Panel>

@@ -3,8 +3,8 @@ import { useNavigate, useParams } from "react-router";
 import { type ClusterAnswer, type Detail, isApiError, useCluster, useDeleteCluster, usePlan, useSession } from "@/api";
 import { Banner, Button, Diff, Failed, Field, FootBar, Input, Page, Panel, PhaseBadge, Reason, Skeleton, useDone, useWords } from "@/components";
 import { useTexts } from "@/i18n";
+import { clusterAddress } from "@/shell/addresses";
 import layout from "@/styles/layout.module.css";
-import { clusterAddress } from "../addresses";
 import { useClusterCrumbs } from "../cluster";
 import { gone } from "../cluster/standing";
 import { ClusterNotFound } from "../not-found/ClusterNotFound";
@@ -53,7 +53,7 @@ function DeletePage({ answer }: { answer: ClusterAnswer }) {
           <Button variant="dangerSolid" icon="trash" reason={reason} reasonId="delete-reason" busy={remove.isPending} onClick={remove.run}>
             {t("button")}
           </Button>
-          <Button to={clusterAddress(cluster.namespace, cluster.name)}>{t("cancel")}</Button>
+          <Button to={clusterAddress(cluster)}>{t("cancel")}</Button>
         </FootBar>
       }
     >
@@ -101,7 +101,7 @@ function Warning({ cluster }: { cluster: Detail }) {
       icon="alert"
       help={t("helps")}
       actions={
-        <Button icon="scale" to={clusterAddress(cluster.namespace, cluster.name, "scale")}>
+        <Button icon="scale" to={clusterAddress(cluster, "scale")}>
           {t("scaleInstead")}
         </Button>
       }
@@ -124,7 +124,7 @@ function useDelete(cluster: Detail) {
       {
         onSuccess: (made) => {
           done(t("done", { commit: made.commit.slice(0, 7), cluster: full }));
-          void navigate(clusterAddress(cluster.namespace, cluster.name));
+          void navigate(clusterAddress(cluster));
         },
       },
     );

@@ -3,7 +3,7 @@ import { useNavigate } from "react-router";
 import { type Fleet, isApiError, type Preview, type Problem, useClusters, useCreateCluster, usePreview } from "@/api";
 import { useDone } from "@/components";
 import { useTexts } from "@/i18n";
-import { clusterAddress } from "../addresses";
+import { clusterAddress } from "@/shell/addresses";
 import { refusalOf } from "../refusal";
 import { firstForm } from "./first";
 import { longestIdentity, type Mistake, mistakeInName, mistakeInNamespace, type NewClusterForm, specOf } from "./form";
@@ -116,7 +116,7 @@ function useCreating(form: NewClusterForm) {
       {
         onSuccess: (made) => {
           done(t("done", { commit: made.commit.slice(0, 7) }), t("doneNext"));
-          void navigate(clusterAddress(form.namespace, form.name));
+          void navigate(clusterAddress(form));
         },
       },
     );

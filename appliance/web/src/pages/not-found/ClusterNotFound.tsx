@@ -1,12 +1,12 @@
 import { Button, Empty, Page } from "@/components";
 import { useTexts } from "@/i18n";
-import { namespaceAddress } from "../addresses";
+import { filterAddress } from "@/shell/addresses";
 
 /** A cluster that is not there, or that the person may not see; nobody can tell which. */
 export function ClusterNotFound({ namespace, name }: { namespace: string; name: string }) {
   const t = useTexts("notFound");
   return (
-    <Page title={t("title")} crumbs={[{ label: t("clusters"), to: "/clusters" }, { label: namespace, to: namespaceAddress(namespace) }, { label: name }]} flush>
+    <Page title={t("title")} crumbs={[{ label: t("clusters"), to: "/clusters" }, { label: namespace, to: filterAddress(`namespace:${namespace}`) }, { label: name }]} flush>
       <Empty
         tall
         art="fallen"

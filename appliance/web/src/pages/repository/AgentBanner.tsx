@@ -3,7 +3,7 @@ import type { Agent, Stale } from "@/api";
 import { Banner, Sha, Span, Time } from "@/components";
 import { asSentence } from "@/components/Failed/Failed";
 import { useTexts } from "@/i18n";
-import { changeAddress } from "../addresses";
+import { commitAddress } from "@/shell/addresses";
 
 /** How far the agent is behind the branch, in one sentence. */
 export function AgentBanner({ agent, branch, lastFetch, stale }: { agent: Agent; branch: string; lastFetch?: string; stale?: Stale }) {
@@ -24,7 +24,7 @@ export function AgentBanner({ agent, branch, lastFetch, stale }: { agent: Agent;
       </Banner>
     );
   }
-  const sha: ReactNode = <Sha commit={commit} to={changeAddress(commit)} />;
+  const sha: ReactNode = <Sha commit={commit} to={commitAddress(commit)} />;
   if ((agent.behind ?? 0) === 0) {
     return (
       <Banner tone="ok" mark="running" help={fetched}>

@@ -1,7 +1,7 @@
 import type { Agent, Change, Repository } from "@/api";
 import { Panel, Tag, Track, type TrackEntry } from "@/components";
 import { useTexts } from "@/i18n";
-import { changeAddress } from "../addresses";
+import { commitAddress } from "@/shell/addresses";
 
 const dots: Record<Change["state"], TrackEntry["state"]> = { applied: "on", waiting: "busy", refused: "off" };
 
@@ -19,7 +19,7 @@ export function History({ repository, agent, changes }: { repository: Repository
           return {
             commit: c.commit,
             title: c.subject,
-            to: changeAddress(c.commit),
+            to: commitAddress(c.commit),
             state: dots[c.state],
             pins: (
               <>
