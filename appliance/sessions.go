@@ -94,7 +94,7 @@ func (s *Server) callback() string { return s.opts.PublicURL + "/api/openid/call
 func beginOpenID(r *request) (any, error) {
 	address, err := r.s.keeper.BeginOpenID(r.Context(), r.w, r.PathValue("realm"), r.s.callback())
 	if err != nil {
-		return nil, err
+		return r.backToSignIn(err)
 	}
 	http.Redirect(r.w, r.Request, address, http.StatusSeeOther)
 	return answered, nil
@@ -104,11 +104,18 @@ func finishOpenID(r *request) (any, error) {
 	id, s, err := r.s.keeper.FinishOpenID(r.Context(), r.w, r.Request, r.s.callback(), r.from())
 	if err != nil {
 		_ = r.record(audit.Event{What: "sign-in", Detail: "by OpenID"}, err) // nobody got in, and nothing was changed
-		return nil, err
+		return r.backToSignIn(err)
 	}
 	if err := r.open(id, s); err != nil {
-		return nil, err
+		return r.backToSignIn(err)
 	}
 	http.Redirect(r.w, r.Request, "/", http.StatusSeeOther)
+	return answered, nil
+}
+
+// backToSignIn sends a browser that came by a link, and so shows what is answered, to the page that says in words that nobody got in.
+func (r *request) backToSignIn(err error) (any, error) {
+	r.s.opts.Log.Info("sign-in by OpenID failed", "reason", err)
+	http.Redirect(r.w, r.Request, "/sign-in?failed=openid", http.StatusSeeOther)
 	return answered, nil
 }
