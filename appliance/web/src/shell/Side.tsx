@@ -31,9 +31,10 @@ export function Side({ open, onClose, width, onWidth }: SideProps) {
           <Button variant="quiet" icon="x" label={t("closeTree")} onClick={onClose} />
         </div>
         <Menu />
-        <Tree />
+        <Tree>
+          <Edge width={width} onWidth={onWidth} />
+        </Tree>
       </div>
-      <Edge width={width} onWidth={onWidth} />
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
 import { Link, useParams } from "react-router";
 import { type Summary, useClusters } from "@/api";
 import { Button, Icon, Input, Mark, markOf, usePhaseWord } from "@/components";
@@ -11,7 +11,7 @@ import { useKept } from "./kept";
 import css from "./Tree.module.css";
 
 /** The clusters by namespace. Up and down go through it, left and right fold it. */
-export function Tree() {
+export function Tree({ children }: { children?: ReactNode }) {
   const t = useTexts("shell");
   const { data } = useClusters();
   const [filter, setFilter] = useState<string>();
@@ -44,6 +44,7 @@ export function Tree() {
         ))}
       </ul>
       {data && branches.length === 0 && <p className={css.none}>{filter ? t("treeNoMatch") : t("treeEmpty")}</p>}
+      {children}
     </nav>
   );
 }

@@ -89,7 +89,7 @@ function shape<Row>(c: Column<Row>): string {
     c.number && css.number,
     c.width && css[c.width],
     c.soft && css.soft,
-    c.show === "phone" ? css.phone : c.show && layout.wide,
+    c.show === "phone" ? css.phone : c.show && `${layout.wide} ${css.away}`,
     c.show === "roomy" && layout.roomy,
     c.header && css.name,
   );

@@ -40,9 +40,6 @@ export function Person({ user }: { user: string }) {
 }
 
 export function Avatar({ user }: { user: string }) {
-  return (
-    <span className={css.avatar} aria-hidden="true">
-      {user.slice(0, 1).toUpperCase()}
-    </span>
-  );
+  // The letter is drawn, not text: a button's name would have to begin with it.
+  return <span className={css.avatar} aria-hidden="true" data-letter={user.slice(0, 1).toUpperCase()} />;
 }

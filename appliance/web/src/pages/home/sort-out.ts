@@ -15,10 +15,11 @@ export interface Sorted {
 
 const moves: readonly Phase[] = ["Pending", "Provisioning", "Updating", "Deleting"];
 
-/** Sorts out what needs a person, what moves by itself, and what is fine. What moves is in the order in which it began, the newest first. */
+/** Sorts out what needs a person, what moves by itself, and what is fine. Errors come before problems of files; what moves is in the order in which it began, the newest first. */
 export function sortOut(clusters: readonly Summary[], problems: readonly Problem[]): Sorted {
   const sorted: Sorted = { needs: [], problems: [], moving: [], fine: [], unknown: [] };
   for (const c of clusters) sorted[placeOf(c)].push(c);
+  sorted.needs.sort((a, b) => Number(b.phase === "Error") - Number(a.phase === "Error"));
   sorted.moving.sort((a, b) => (b.since ?? "").localeCompare(a.since ?? ""));
   sorted.problems = problems.filter((p) => !clusters.some((c) => p.path === c.path || p.path.startsWith(`${c.path}/`)));
   return sorted;

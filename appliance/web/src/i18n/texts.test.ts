@@ -1,0 +1,43 @@
+import { describe, expect, it, test } from "vitest";
+import de from "./de";
+import en from "./en";
+import { preferred, sayer } from ".";
+import { type Message, pieces, type Section } from "./texts";
+
+/** The parameters of a message, in any order. */
+function params(message: Message): string[] {
+  const sentences = typeof message === "string" ? [message] : [message.one, message.other];
+  const names = sentences.flatMap((s) => pieces(s).flatMap((p) => ("param" in p ? [p.param] : [])));
+  return [...new Set(names)].sort();
+}
+
+describe("every text is there in both languages", () => {
+  const [english, german] = [en, de] as unknown as Record<string, Section>[];
+  test("the sections are the same", () => expect(Object.keys(german!)).toEqual(Object.keys(english!)));
+  for (const [name, section] of Object.entries(english!)) {
+    test(name, () => {
+      expect(Object.keys(german![name]!).sort()).toEqual(Object.keys(section).sort());
+      for (const [key, message] of Object.entries(section)) {
+        const other = german![name]![key]!;
+        const [mine, theirs] = [params(message), params(other)].map((p) => p.filter((n) => n !== "n"));
+        expect(theirs, `${name}.${key}`).toEqual(mine);
+        if (params(other).includes("n")) expect(typeof message === "object" || params(message).includes("n"), `${name}.${key} counts`).toBe(true);
+      }
+    });
+  }
+});
+
+describe("sentences", () => {
+  const say = sayer({ plain: "Nothing to do.", one: "{who} waits for {what}.", count: { one: "1 node", other: "{n} nodes of {who}" } }, "en");
+  it("puts parameters in", () => expect(say("one", { who: "web/shop", what: "an address" })).toBe("web/shop waits for an address."));
+  it("counts", () => expect([1, 2, 0].map((n) => say("count", { n, who: "shop" }))).toEqual(["1 node", "2 nodes of shop", "0 nodes of shop"]));
+  it("knows what it does not know", () => expect(say.maybe("nothing")).toBeUndefined());
+  it("leaves braces of values alone", () => expect(say("one", { who: "{what}", what: "x" })).toBe("{what} waits for x."));
+});
+
+test.each([
+  ["what was chosen", "de", ["en-GB"], "de"],
+  ["the browser's first that there is", null, ["fr-FR", "de-AT", "en"], "de"],
+  ["English where none is there", null, ["fr"], "en"],
+  ["nothing that does not exist", "xx", ["de"], "de"],
+] as const)("the language is %s", (_, chosen, browser, want) => expect(preferred(chosen, browser)).toBe(want));
