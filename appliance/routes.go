@@ -29,6 +29,8 @@ type route struct {
 
 // routes are the whole API.
 var routes = []route{
+	{http.MethodGet, "/api/openapi.json", anyone, "", showDocument},
+
 	{http.MethodGet, "/api/realms", anyone, "", listRealms},
 	{http.MethodPost, "/api/session", anyone, "", signIn},
 	{http.MethodGet, "/api/session", signedIn, "", showSession},
