@@ -162,23 +162,6 @@ func (r *request) readNew() (*v1alpha1.ClusterClaim, error) {
 	return claim, nil
 }
 
-func previewCluster(r *request) (any, error) {
-	claim, err := r.readNew()
-	if err != nil {
-		return nil, err
-	}
-	place, err := r.look()
-	if err != nil {
-		return nil, err
-	}
-	file, err := r.s.writer.Preview(r.Context(), claim)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := r.holder.Answer(r.Context(), place.Create(commit.Complete(r.state.Rendering, claim))...)
-	return map[string]any{"file": file, "can": answer}, err
-}
-
 func createCluster(r *request) (any, error) {
 	claim, err := r.readNew()
 	if err != nil {

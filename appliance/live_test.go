@@ -3,6 +3,8 @@ package appliance
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -191,3 +193,113 @@ func TestWhatProxmoxVEShowsIsShown(t *testing.T) {
 		t.Errorf("%d %v", status, answer)
 	}
 }
+
+func TestAPreviewSaysWhatANewClusterTakesAndWhatIsWrong(t *testing.T) {
+	w := running(t)
+	root := w.signedIn("root@pam")
+	before, objects := w.tip().Hash, w.objects()
+	spec := map[string]any{"class": "kubeadm-1", "version": "v1.36.3", "network": "lan",
+		"controlPlane": map[string]any{"replicas": 1, "size": "small"}, "workers": map[string]any{"replicas": 2, "size": "small"}}
+	_, answer := root.call(http.MethodPost, "/api/clusters/preview", map[string]any{"namespace": "team-a", "name": "new", "spec": spec})
+	if answer["problems"] != nil || answer["spec"].(map[string]any)["endpoint"] != "10.0.1.2" || !strings.Contains(answer["file"].(string), "endpoint: 10.0.1.2") {
+		t.Errorf("%v", answer)
+	}
+	const gb = float64(1 << 30)
+	if diff := cmp.Diff(map[string]any{"vms": 3.0, "cpu": 6.0, "memoryBytes": 12 * gb, "diskBytes": 60 * gb, "addresses": 5.0}, answer["needs"]); diff != "" {
+		t.Errorf("needs:\n%s", diff)
+	}
+	fit := answer["fit"].(map[string]any)
+	if fit["ok"] != true || fit["message"] != "Needs 3 VMs, 12 GB of memory and 5 addresses. Fits on pve1, pve2, pve3." {
+		t.Errorf("fit %v", fit)
+	}
+
+	spec["workers"] = map[string]any{"replicas": 2, "size": "huge"}
+	status, answer := root.call(http.MethodPost, "/api/clusters/preview", map[string]any{"namespace": "", "name": "new", "spec": spec})
+	if status != http.StatusOK || answer["problems"] == nil || answer["file"] == "" {
+		t.Errorf("without a namespace: %d %v", status, answer)
+	}
+	_, answer = root.call(http.MethodPost, "/api/clusters/preview", map[string]any{"namespace": "team-a", "name": "new", "spec": spec})
+	if problems, _ := answer["problems"].([]any); len(problems) != 1 || !strings.Contains(problems[0].(map[string]any)["message"].(string), `no size "huge"`) {
+		t.Errorf("problems %v", answer["problems"])
+	}
+	_, answer = w.signedIn("bob@pve").call(http.MethodPost, "/api/clusters/preview", map[string]any{"namespace": "team-a", "name": "new", "spec": spec})
+	if answer["can"].(map[string]any)["ok"] != false || answer["problems"] != nil {
+		t.Errorf("without the privilege: %v", answer)
+	}
+	if w.tip().Hash != before || w.objects() != objects {
+		t.Error("a preview left something in the repository")
+	}
+}
+
+// objects counts the loose objects of the repository.
+func (w *world) objects() int {
+	w.Helper()
+	found, err := filepath.Glob(filepath.Join(w.server.opts.DataDir, "git", "fleet.git", "objects", "??", "*"))
+	if err != nil {
+		w.Fatal(err)
+	}
+	return len(found)
+}
+
+func TestAPlanSaysWhatAChangeDoes(t *testing.T) {
+	w := running(t)
+	alice := w.signedIn("alice@pve")
+	const path = "/api/clusters/team-0/shop-0/plan"
+	field := func(name string, value any) map[string]any {
+		return map[string]any{"fields": []any{map[string]any{"path": name, "value": value}}}
+	}
+	status, answer := alice.call(http.MethodPost, path, field("spec.workers.replicas", 4))
+	diff, _ := answer["diff"].(string)
+	if status != http.StatusOK || !strings.Contains(diff, "--- a/clusters/team-0/shop-0/claim.yaml") || !strings.Contains(diff, "\n+  workers: {replicas: 4, size: medium}") {
+		t.Errorf("%d %s", status, diff)
+	}
+	first := answer["effects"].([]any)[0].(map[string]any)
+	if first["action"] != "create" || first["why"] != "pool workers has 4 instead of 2" || answer["can"].(map[string]any)["ok"] != true || answer["fit"].(map[string]any)["ok"] != true {
+		t.Errorf("%v", answer)
+	}
+	if _, answer = alice.call(http.MethodPost, path, field("spec.version", "v1.35.0")); answer["problems"] == nil {
+		t.Errorf("a version that is lowered: %v", answer)
+	}
+	if status, answer = alice.call(http.MethodPost, path, field("metadata.name", "other")); status != http.StatusUnprocessableEntity {
+		t.Errorf("another name: %d %v", status, answer)
+	}
+	if _, answer = w.signedIn("bob@pve").call(http.MethodPost, path, field("spec.workers.replicas", 4)); answer["can"].(map[string]any)["ok"] != false {
+		t.Errorf("without the privilege: %v", answer["can"])
+	}
+}
+
+func TestAPageIsToldOfWhatChanges(t *testing.T) {
+	w := running(t)
+	alice := w.signedIn("alice@pve")
+	ctx, cancel := context.WithCancel(t.Context())
+	req := httptest.NewRequestWithContext(ctx, http.MethodGet, "/api/events", nil)
+	req.Header.Set("Cookie", alice.cookie)
+	told := &lines{ResponseWriter: httptest.NewRecorder(), text: make(chan string, 10)}
+	ended := make(chan struct{})
+	go func() { defer close(ended); w.server.ServeHTTP(told, req) }()
+	if got := <-told.text; got != "retry: 3000\n\n" {
+		t.Fatal(got)
+	}
+	alice.call(http.MethodPost, "/api/clusters/team-0/shop-0/scale", map[string]any{"pool": "workers", "replicas": 5})
+	if got := <-told.text; !strings.Contains(got, `{"what":["changes","clusters","fleet"],"commit":"`+w.tip().Hash+`"}`) {
+		t.Error(got)
+	}
+	cancel()
+	<-ended
+	if status, _ := w.browser().call(http.MethodGet, "/api/events", nil); status != http.StatusUnauthorized {
+		t.Errorf("without a session: %d", status)
+	}
+}
+
+// lines hands on what is written.
+type lines struct {
+	http.ResponseWriter
+	text chan string
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.text <- string(b)
+	return len(b), nil
+}
+
+func (l *lines) Flush() {}

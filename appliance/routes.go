@@ -48,6 +48,7 @@ var routes = []route{
 	{http.MethodPost, "/api/clusters/{namespace}/{name}/change", seesCluster, "VM.Allocate on the cluster's pool", changeCluster},
 	{http.MethodPost, "/api/clusters/{namespace}/{name}/scale", seesCluster, "VM.Allocate on the cluster's pool", scaleCluster},
 	{http.MethodPost, "/api/clusters/{namespace}/{name}/upgrade", seesCluster, "VM.Allocate on the cluster's pool", upgradeCluster},
+	{http.MethodPost, "/api/clusters/{namespace}/{name}/plan", seesCluster, "", planChange},
 	{http.MethodPost, "/api/clusters/{namespace}/{name}/delete", seesCluster, "VM.Allocate on the cluster's pool", deleteCluster},
 	{http.MethodPost, "/api/clusters/{namespace}/{name}/undo", seesCluster, "VM.Allocate on the pool of every cluster that the commit changed", undoCommit},
 

@@ -18,6 +18,7 @@ var bodies = map[string]any{
 	"/api/clusters":                               map[string]any{"namespace": "team-a", "name": "new", "spec": newSpec},
 	"/api/clusters/preview":                       map[string]any{"namespace": "team-a", "name": "new", "spec": newSpec},
 	"/api/clusters/{namespace}/{name}/change":     map[string]any{"fields": []any{map[string]any{"path": "spec.workers.replicas", "value": 4}}},
+	"/api/clusters/{namespace}/{name}/plan":       map[string]any{"fields": []any{map[string]any{"path": "spec.workers.replicas", "value": 4}}},
 	"/api/clusters/{namespace}/{name}/scale":      map[string]any{"pool": "workers", "replicas": 5},
 	"/api/clusters/{namespace}/{name}/upgrade":    map[string]any{"version": "v1.36.4"},
 	"/api/clusters/{namespace}/{name}/delete":     map[string]any{"confirm": "shop-0"},

@@ -70,6 +70,7 @@ type Server struct {
 
 	classes classList
 	behind  distance
+	rooms   rooms
 
 	// signers holds the signer's own key, and history what happened on the branch.
 	signers git.AllowedSigners
@@ -86,7 +87,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
-	s := &Server{opts: o, hub: stream.New(o.Clock)}
+	s := &Server{opts: o, hub: stream.New(o.Clock), rooms: rooms{clock: o.Clock}}
 	for _, step := range []struct {
 		doing string
 		run   func(context.Context) error

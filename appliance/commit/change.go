@@ -33,12 +33,19 @@ type Field struct {
 // Change sets fields of a cluster's claim. Base is the commit that the person looked at: where somebody else changed one of the fields since, the error
 // is a *ConflictError. An empty base asks nobody. Why is the commit's subject.
 func (w *Writer) Change(ctx context.Context, who Person, cluster Cluster, base, why string, fields ...Field) (*Result, error) {
-	for _, f := range fields {
-		if !strings.HasPrefix(f.Path, "spec.") {
-			return nil, fmt.Errorf("%s of %s: %w; only fields of spec are changed here", f.Path, cluster, ErrByHand)
-		}
+	if err := onlySpec(cluster, fields); err != nil {
+		return nil, err
 	}
 	return w.commit(ctx, who, func(s *State) (*proposal, error) { return w.setFields(ctx, s, cluster, base, why, fields) })
+}
+
+func onlySpec(cluster Cluster, fields []Field) error {
+	for _, f := range fields {
+		if !strings.HasPrefix(f.Path, "spec.") {
+			return fmt.Errorf("%s of %s: %w; only fields of spec are changed here", f.Path, cluster, ErrByHand)
+		}
+	}
+	return nil
 }
 
 // Scale sets the number of nodes of the control plane (an empty pool) or of a worker pool.

@@ -57,7 +57,7 @@ func Networks(fleet *v1alpha1.FleetSpec, overlays []*render.Overlay, claims Clai
 	}
 	for _, c := range claims {
 		if a := reserved(c); a != nil {
-			used[a.Network] += count(a.Addresses)
+			used[a.Network] += Count(a.Addresses)
 		}
 	}
 	list := make([]Network, len(fleet.Networks))
@@ -77,15 +77,15 @@ func reserved(c *live.Claim) *v1alpha1.Allocation {
 
 func networkOf(n v1alpha1.Network, used int, taken map[string]bool) Network {
 	v := Network{Name: n.Name, Bridge: n.Bridge, VLAN: n.VLAN, Subnet: n.Subnet, Gateway: n.Gateway}
-	v.Nodes = addresses(count(n.Nodes), used)
-	v.Endpoints = Endpoints{addresses(count(n.Endpoints), len(taken)), next(n.Endpoints, taken)}
+	v.Nodes = addresses(Count(n.Nodes), used)
+	v.Endpoints = Endpoints{addresses(Count(n.Endpoints), len(taken)), next(n.Endpoints, taken)}
 	return v
 }
 
 func addresses(total, used int) Addresses { return Addresses{total, used, max(0, total-used)} }
 
-// count is the number of addresses in ranges.
-func count(ranges []string) int {
+// Count is the number of addresses in ranges, at most math.MaxInt32.
+func Count(ranges []string) int {
 	n := int64(0)
 	for _, text := range ranges {
 		if r, err := address.Parse(text); err == nil {

@@ -1,0 +1,138 @@
+package appliance
+
+import (
+	"path"
+
+	"github.com/pmezard/go-difflib/difflib"
+	"k8s.io/apimachinery/pkg/types"
+
+	"kubehenge.dev/api/v1alpha1"
+	"kubehenge.dev/appliance/commit"
+	"kubehenge.dev/render"
+	"kubehenge.dev/render/permission"
+	"kubehenge.dev/render/plan"
+)
+
+// preview is a new cluster as somebody types it.
+type preview struct {
+	// File is what would be committed, Spec the claim with what is chosen where it was left open.
+	File string                    `json:"file"`
+	Spec v1alpha1.ClusterClaimSpec `json:"spec"`
+	Can  permission.Answer         `json:"can"`
+	// Problems are why it would not be taken yet; told to those who may create it.
+	Problems []render.Problem `json:"problems,omitempty"`
+	Fit      plan.Fit         `json:"fit"`
+	Needs    plan.Need        `json:"needs"`
+}
+
+func previewCluster(r *request) (any, error) {
+	claim, err := r.readNew()
+	if err != nil {
+		return nil, err
+	}
+	place, err := r.look()
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.s.writer.TryCreate(r.Context(), claim)
+	if err != nil {
+		return nil, err
+	}
+	v := preview{File: string(t.After), Spec: t.Claim.Spec}
+	if v.Can, err = r.holder.Answer(r.Context(), place.Create(t.Claim)...); err != nil {
+		return nil, err
+	}
+	if v.Can.OK {
+		v.Problems = t.Problems // they may name what others have
+	}
+	spec := &t.State.Rendering.Fleet.Spec
+	pools := plan.Pools(spec, &t.Claim.Spec)
+	v.Needs = plan.NeedOf(spec, &t.Claim.Spec)
+	v.Needs.Addresses = addressesOf(pools)
+	v.Fit, err = r.fits(plan.Growth(nil, pools), v.Needs.Addresses, &t.Claim.Spec)
+	return v, err
+}
+
+// addressesOf is one for each machine, and one more for each pool that has any, for its rollouts.
+func addressesOf(pools []plan.Pool) int {
+	n := 0
+	for _, p := range pools {
+		if p.Replicas > 0 {
+			n += p.Replicas + 1
+		}
+	}
+	return n
+}
+
+// changePlan is what a change of a claim would do.
+type changePlan struct {
+	Diff     string            `json:"diff"`
+	Effects  []plan.Effect     `json:"effects"`
+	Fit      plan.Fit          `json:"fit"`
+	Can      permission.Answer `json:"can"`
+	Problems []render.Problem  `json:"problems,omitempty"`
+}
+
+func planChange(r *request) (any, error) {
+	var body struct {
+		Fields []commit.Field `json:"fields"`
+	}
+	if err := r.read(&body); err != nil {
+		return nil, err
+	}
+	t, err := r.s.writer.TryChange(r.Context(), r.cluster, body.Fields...)
+	if err != nil {
+		return nil, err
+	}
+	v := changePlan{Effects: []plan.Effect{}, Fit: plan.Fits(plan.Extra{}, plan.Room{})}
+	if v.Can, err = r.holder.Answer(r.Context(), t.Verdict.Needs...); err != nil {
+		return nil, err
+	}
+	if v.Can.OK {
+		v.Problems = t.Problems
+	}
+	if v.Diff, err = unified(t); err != nil {
+		return nil, err
+	}
+	return v, r.effects(&v, t)
+}
+
+// effects are what the change does to machines, where both the old and the new claim are readable.
+func (r *request) effects(v *changePlan, t *commit.Trial) (err error) {
+	before, after := overlayIn(t.Verdict.Before, r.cluster), overlayIn(t.Verdict.After, r.cluster)
+	if before == nil || after == nil || before.Claim == nil || after.Claim == nil || t.Verdict.After.Fleet == nil {
+		return nil
+	}
+	spec := &t.Verdict.After.Fleet.Spec
+	v.Effects = plan.Effects(spec, &before.Claim.Spec, &after.Claim.Spec, r.machines())
+	was, is := plan.Pools(spec, &before.Claim.Spec), plan.Pools(spec, &after.Claim.Spec)
+	v.Fit, err = r.fits(plan.Growth(was, is), addressesOf(is)-r.reserved(addressesOf(was)), &after.Claim.Spec)
+	return err
+}
+
+// machines are the cluster's, by pool; nil where they are not known.
+func (r *request) machines() plan.Machines {
+	c := r.s.live.Cluster(types.NamespacedName(r.cluster))
+	if c.Object == nil {
+		return nil
+	}
+	all := plan.Machines{}
+	for _, m := range c.Machines {
+		if m.Leaving.IsZero() {
+			all[m.Pool] = append(all[m.Pool], m.Name)
+		}
+	}
+	return all
+}
+
+func overlayIn(rendering *render.Rendering, c commit.Cluster) *render.Overlay {
+	return overlayOf(&commit.State{Rendering: rendering}, c)
+}
+
+// unified is the change of the claim's file as people read it.
+func unified(t *commit.Trial) (string, error) {
+	return difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: difflib.SplitLines(string(t.Before)), B: difflib.SplitLines(string(t.After)),
+		FromFile: path.Join("a", t.File), ToFile: path.Join("b", t.File), Context: 3,
+	})
+}
