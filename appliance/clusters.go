@@ -11,6 +11,7 @@ import (
 	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/appliance/audit"
 	"kubehenge.dev/appliance/commit"
+	"kubehenge.dev/appliance/history"
 	"kubehenge.dev/appliance/live"
 	"kubehenge.dev/appliance/view/cluster"
 	"kubehenge.dev/appliance/view/fleet"
@@ -52,12 +53,16 @@ func listClusters(r *request) (any, error) {
 // seen are the clusters that the person may see: those in Git, and those that only the management cluster still has.
 func (r *request) seen(place permission.Place, claims fleet.Claims) ([]cluster.Summary, error) {
 	list := []cluster.Summary{}
+	if err := r.s.history.Follow(r.Context(), r.state.Commit); err != nil {
+		return nil, err
+	}
 	add := func(namespace, name string, o *render.Overlay, claim *live.Claim) error {
 		sees, err := r.holder.Answer(r.Context(), place.See(namespace, name))
 		if err != nil || !sees.OK {
 			return err
 		}
 		s := cluster.Summarize(namespace, name, cluster.Git{Overlay: o, Fleet: &r.state.Rendering.Fleet.Spec}, claim)
+		r.story(&s)
 		list = append(list, s)
 		return r.may(place, namespace, name, s.Can)
 	}
@@ -80,6 +85,34 @@ func (r *request) seen(place permission.Place, claims fleet.Claims) ([]cluster.S
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	return list, nil
+}
+
+// story fills in who made the cluster, and which commit of it waits for the agent.
+func (r *request) story(s *cluster.Summary) {
+	at := history.Cluster{Namespace: s.Namespace, Name: s.Name}
+	s.Owner = r.s.history.Owner(at)
+	source := r.s.agent()
+	if source == nil {
+		return
+	}
+	if c := r.s.history.Pending(at, source.AppliedCommit); c != nil {
+		s.Pending = &cluster.Pending{Commit: c.Hash, Subject: c.Subject, Time: c.Time}
+	}
+}
+
+// mostMakers is how many commits are looked through for the one that a machine was made for.
+const mostMakers = 200
+
+// makers fills in the commit that each node was made for: the newest of the cluster's that is no younger than the node.
+func (r *request) makers(nodes []cluster.Node) {
+	commits, _ := r.s.history.Of(r.cluster, "", mostMakers)
+	for i := range nodes {
+		made := nodes[i].Created
+		of := slices.IndexFunc(commits, func(c *history.Commit) bool { return made != nil && !c.Time.After(*made) })
+		if of >= 0 {
+			nodes[i].Commit = commits[of].Hash
+		}
+	}
 }
 
 // may fills in what the person may do with a cluster.
@@ -133,6 +166,11 @@ func showCluster(r *request) (any, error) {
 			d.File = string(content)
 		}
 	}
+	if err := r.s.history.Follow(r.Context(), r.state.Commit); err != nil {
+		return nil, err
+	}
+	r.story(&d.Summary)
+	r.makers(d.NodesList)
 	return &oneCluster{r.state.Commit, r.agent(), r.s.live.Stale(), d}, r.may(place, r.cluster.Namespace, r.cluster.Name, d.Can)
 }
 

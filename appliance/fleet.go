@@ -72,7 +72,7 @@ func (r *request) agent() fleet.Agent {
 		since := source.Since.UTC()
 		a.Since = &since
 	}
-	if n, ok := r.s.behind.of(r.state.Commit, source.AppliedCommit); ok {
+	if n, ok := r.s.history.Behind(source.AppliedCommit); ok {
 		a.Behind = &n
 	}
 	return a
@@ -96,42 +96,4 @@ func (c *classList) at(commit string, tree render.Tree) ([]*render.Class, error)
 		c.commit, c.list = commit, list
 	}
 	return list, err
-}
-
-// farBehind is how many commits are counted at most.
-const farBehind = 1000
-
-// distance counts the commits from one to a later one, and remembers the last count.
-type distance struct {
-	parents func(sha string) ([]string, error)
-
-	mu        sync.Mutex
-	from, to  string
-	count     int
-	connected bool
-}
-
-// of is how many commits lead from the applied one to the tip; not ok where the applied one is not among the last farBehind.
-func (d *distance) of(tip, applied string) (int, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.to != tip || d.from != applied {
-		d.from, d.to = applied, tip
-		d.count, d.connected = d.walk(tip, applied)
-	}
-	return d.count, d.connected
-}
-
-func (d *distance) walk(at, applied string) (int, bool) {
-	for n := range farBehind {
-		if at == applied {
-			return n, true
-		}
-		parents, err := d.parents(at)
-		if err != nil || len(parents) == 0 {
-			return 0, false
-		}
-		at = parents[0]
-	}
-	return 0, false
 }

@@ -154,6 +154,11 @@ func TestTheAgentIsBehindByTheCommitsSince(t *testing.T) {
 	if agent := answer["agent"].(map[string]any); agent["behind"] != float64(3) {
 		t.Errorf("agent %v", agent)
 	}
+	first, second := answer["clusters"].([]any)[0].(map[string]any), answer["clusters"].([]any)[1].(map[string]any)
+	pending, _ := first["pending"].(map[string]any)
+	if first["owner"] != "root@pam" || pending["commit"] != w.tip().Hash || pending["subject"] != "Scale workers of team-0/shop-0 to 12" || second["pending"] != nil {
+		t.Errorf("%v, %v, %v", first["owner"], pending, second["pending"])
+	}
 }
 
 func TestTheKubeconfigIsHandedOutAndRecorded(t *testing.T) {

@@ -69,7 +69,6 @@ type Server struct {
 	mux    *http.ServeMux
 
 	classes classList
-	behind  distance
 	rooms   rooms
 
 	// signers holds the signer's own key, and history what happened on the branch.
@@ -153,13 +152,6 @@ func (s *Server) prepareCommits(context.Context) (err error) {
 func (s *Server) prepareLive(context.Context) error {
 	s.agent = s.liveSource
 	s.live = live.New(live.Options{Client: s.opts.Management, Changed: s.seen, Clock: s.opts.Clock, Log: s.opts.Log})
-	s.behind.parents = func(sha string) ([]string, error) {
-		c, err := s.git.Repository().Commit(sha)
-		if err != nil {
-			return nil, err
-		}
-		return c.Parents, nil
-	}
 	return nil
 }
 
