@@ -12,7 +12,7 @@ import (
 func TestATreeThatIsChangedInMemoryRendersLikeOneThatWasWritten(t *testing.T) {
 	files := repository(t)
 	changes := map[string][]byte{
-		claimFile: append(append([]byte{}, files[claimFile]...), "\n# a comment\n"...),
+		claimFile:                              append(append([]byte{}, files[claimFile]...), "\n# a comment\n"...),
 		"clusters/new/team/kustomization.yaml": []byte("namespace: team-new\nresources: [claim.yaml]\n"),
 		"clusters/new/team/claim.yaml":         []byte("kind: ClusterClaim\nspec: {version: 7}\n"),
 	}
