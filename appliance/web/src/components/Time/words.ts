@@ -20,28 +20,33 @@ export function tick(ms: number): number {
   return ms < 600_000 ? 1000 : minute;
 }
 
+/** Where English is written with the day before the month and 24 hours, as Proxmox VE does. */
+function written(language: string): string {
+  return language === "en" ? "en-GB" : language;
+}
+
 /** A point in time as people say it: the clock time of the last day, the day and clock time of the week before, else the date. */
 export function moment(at: Date, now: Date, language: string): string {
   const age = now.getTime() - at.getTime();
   if (age < day && age > -day) return clock(at, language);
-  if (at.getFullYear() === now.getFullYear()) return new Intl.DateTimeFormat(language, { day: "numeric", month: "long" }).format(at);
-  return new Intl.DateTimeFormat(language, { day: "numeric", month: "long", year: "numeric" }).format(at);
+  if (at.getFullYear() === now.getFullYear()) return new Intl.DateTimeFormat(written(language), { day: "numeric", month: "long" }).format(at);
+  return new Intl.DateTimeFormat(written(language), { day: "numeric", month: "long", year: "numeric" }).format(at);
 }
 
 /** The clock time, with seconds where a list is ordered by it. */
 export function clock(at: Date, language: string, seconds?: boolean): string {
-  return new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { hour: "2-digit", minute: "2-digit", second: seconds ? "2-digit" : undefined }).format(at);
+  return new Intl.DateTimeFormat(written(language), { hour: "2-digit", minute: "2-digit", second: seconds ? "2-digit" : undefined }).format(at);
 }
 
 /** The whole date and time, for a title or a log that reaches far back. */
 export function full(at: Date, language: string): string {
-  return new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { dateStyle: "long", timeStyle: "medium" }).format(at);
+  return new Intl.DateTimeFormat(written(language), { dateStyle: "long", timeStyle: "medium" }).format(at);
 }
 
 /** For lists: the clock time with seconds today, else the short date and the clock time. */
 export function logTime(at: Date, now: Date, language: string): string {
   if (now.getTime() - at.getTime() < day) return clock(at, language, true);
-  const date = new Intl.DateTimeFormat(language, { day: "numeric", month: "short" }).format(at);
+  const date = new Intl.DateTimeFormat(written(language), { day: "numeric", month: "short" }).format(at);
   return `${date} ${clock(at, language)}`;
 }
 

@@ -38,6 +38,7 @@ const texts: Same<typeof en> = {
   creating: "Entsteht",
   updating: "Wird geändert",
   deleting: "Wird gelöscht",
+  steps: "Schritte",
   how: "Wie er entstand",
   stepOf: "Schritt {step} von {all}",
   stepsDone: { one: "{n} Schritt, fertig", other: "{n} Schritte, fertig" },

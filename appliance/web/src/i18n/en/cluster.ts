@@ -37,6 +37,7 @@ export default {
   creating: "Creating",
   updating: "Updating",
   deleting: "Deleting",
+  steps: "Steps",
   how: "How it came about",
   stepOf: "step {step} of {all}",
   stepsDone: { one: "{n} step, done", other: "{n} steps, done" },

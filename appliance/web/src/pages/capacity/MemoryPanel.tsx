@@ -2,7 +2,7 @@ import type { Capacity } from "@/api";
 import { BarRow, Bars, Legend, Panel, Stack, useWords } from "@/components";
 import { useTexts } from "@/i18n";
 import layout from "@/styles/layout.module.css";
-import { partsOf } from "./parts";
+import { ofTotal, partsOf } from "./parts";
 
 /** The memory of each Proxmox VE node: what clusters use, what others use, and what is free. */
 export function MemoryPanel({ nodes }: { nodes: Capacity["nodes"] }) {
@@ -17,7 +17,7 @@ export function MemoryPanel({ nodes }: { nodes: Capacity["nodes"] }) {
     );
   }
   const value = ({ online, memory }: Capacity["nodes"][number]) =>
-    online ? t("freeOf", { free: say.bytes(memory.totalBytes - memory.usedBytes), total: say.bytes(memory.totalBytes) }) : t("offline");
+    online ? t("freeOf", { free: ofTotal(say.bytes(memory.totalBytes - memory.usedBytes), say.bytes(memory.totalBytes)), total: say.bytes(memory.totalBytes) }) : t("offline");
   return (
     <Panel title={t("memory")} aside={offline === 0 ? t("allOnline") : t("someOffline", { n: offline })}>
       <Stack tight>

@@ -2,7 +2,7 @@ import type { Capacity } from "@/api";
 import { BarRow, Bars, Panel, Reason, Stack, useWords } from "@/components";
 import { useTexts } from "@/i18n";
 import layout from "@/styles/layout.module.css";
-import { isFull, partsOf } from "./parts";
+import { isFull, ofTotal, partsOf } from "./parts";
 
 type Storage = Capacity["storages"][number];
 
@@ -18,7 +18,7 @@ export function StoragePanel({ storages }: { storages: readonly Storage[] }) {
     );
   }
   const nameOf = (s: Storage) => (s.node === undefined || s.node === "" || s.shared ? s.name : t("storageOn", { storage: s.name, node: s.node }));
-  const value = (s: Storage) => t("freeOf", { free: say.bytes(s.totalBytes - s.usedBytes), total: say.bytes(s.totalBytes) });
+  const value = (s: Storage) => t("freeOf", { free: ofTotal(say.bytes(s.totalBytes - s.usedBytes), say.bytes(s.totalBytes)), total: say.bytes(s.totalBytes) });
   return (
     <Panel title={t("storage")}>
       <Stack tight>

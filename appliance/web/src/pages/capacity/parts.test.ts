@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isFull, partsOf } from "./parts";
+import { isFull, ofTotal, partsOf } from "./parts";
 
 test("a bar has the clusters' part and the others'", () => {
   expect(partsOf({ totalBytes: 100, usedBytes: 60, kubehengeBytes: 40 })).toEqual([
@@ -22,4 +22,10 @@ test("what is not known has no parts, and is not full", () => {
   const none = { totalBytes: 0, usedBytes: 0, kubehengeBytes: 0 };
   expect(partsOf(none)).toEqual([]);
   expect(isFull(none)).toBe(false);
+});
+
+test("a unit that both have is said once", () => {
+  expect(ofTotal("101 GB", "128 GB")).toBe("101");
+  expect(ofTotal("512 MB", "4 GB")).toBe("512 MB");
+  expect(ofTotal("1.000", "4 GB")).toBe("1.000");
 });

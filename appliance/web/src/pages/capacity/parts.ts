@@ -27,3 +27,9 @@ export function partsOf(amounts: Amounts): BarPart[] {
     { kind: "other", share: Math.max(0, usedBytes - ours) / totalBytes },
   ];
 }
+
+/** ofTotal is a part before its whole, without its unit where both have the same: "101" before "128 GB". */
+export function ofTotal(part: string, whole: string): string {
+  const [number, unit] = part.split(" ");
+  return number !== undefined && unit !== undefined && whole.endsWith(` ${unit}`) ? number : part;
+}

@@ -45,6 +45,8 @@ export interface ChangePageProps {
   button: ReactNode;
   /** reason is why there is nothing to commit yet. */
   reason: string | undefined;
+  /** planNone says what to do to see a plan. */
+  planNone: string;
   /** onKeep takes over whose version of a field stays. */
   onKeep: (conflict: Conflict, keep: Keep) => void;
 }
@@ -92,7 +94,7 @@ export function ChangePage(props: ChangePageProps) {
           {commit.error !== null && <Failed error={commit.error} />}
           {props.form}
         </form>
-        <PlanView cluster={cluster} fields={props.fields} />
+        <PlanView cluster={cluster} fields={props.fields} none={props.planNone} />
       </div>
     </Page>
   );

@@ -6,13 +6,13 @@ import layout from "@/styles/layout.module.css";
 import css from "./PlanView.module.css";
 
 /** What a change would do: whether it fits, to which machine it does what, and what becomes of the file. */
-export function PlanView({ cluster, fields }: { cluster: Detail; fields: Field[] }) {
+export function PlanView({ cluster, fields, none }: { cluster: Detail; fields: Field[]; /** What to do to see a plan. */ none: string }) {
   const t = useTexts("changePlan");
   const query = usePlan(cluster.namespace, cluster.name, fields);
   if (fields.length === 0) {
     return (
       <Panel title={t("plan")}>
-        <p className={layout.soft}>{t("planNone")}</p>
+        <p className={layout.soft}>{none}</p>
       </Panel>
     );
   }

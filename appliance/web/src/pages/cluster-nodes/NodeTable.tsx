@@ -30,7 +30,8 @@ export function NodeTable({ nodes }: { nodes: readonly Node[] }) {
     { key: "age", head: t("age"), width: "fit", show: "roomy", soft: true, cell: (n) => <Span since={n.since} /> },
     { key: "madeBy", head: t("madeBy"), width: "fit", show: "wide", cell: (n) => n.commit && <Sha commit={n.commit} to={commitAddress(n.commit)} /> },
   ];
-  return <Table label={t("list")} columns={columns} rows={nodes} rowKey={(n) => n.name} tone={(n) => (markOfNode(n) === "error" ? "error" : undefined)} />;
+  const told = nodes.some((n) => n.commit !== undefined && n.commit !== "");
+  return <Table label={t("list")} columns={columns.filter((c) => told || c.key !== "madeBy")} rows={nodes} rowKey={(n) => n.name} tone={(n) => (markOfNode(n) === "error" ? "error" : undefined)} />;
 }
 
 function useRole(): (node: Node) => string {

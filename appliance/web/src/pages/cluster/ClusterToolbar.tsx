@@ -56,7 +56,7 @@ function useKubeconfigAction({ cluster }: ClusterAnswer): { action: Action; erro
   const t = useTexts("cluster");
   const done = useDone();
   const download = useKubeconfig(cluster.namespace, cluster.name);
-  const waits = cluster.phase === "Pending" || cluster.phase === "Unknown" || gone(cluster);
+  const waits = ["Pending", "Provisioning", "Unknown"].includes(cluster.phase) || gone(cluster);
   const action: Action = {
     key: "kubeconfig",
     label: t("kubeconfig"),

@@ -15,7 +15,7 @@ export function StepsPanel({ phase, steps }: { phase: Phase; steps: Step[] }) {
           name: s.name,
           state: s.state,
           detail: s.message,
-          time: s.started === undefined || s.state === "todo" ? undefined : <Span since={s.started} until={s.state === "current" ? undefined : (s.ended ?? s.started)} />,
+          time: s.started === undefined || s.state === "todo" ? undefined : <Span since={s.started} until={s.state === "done" ? (s.ended ?? s.started) : s.ended} />,
         }))}
       />
     </Panel>

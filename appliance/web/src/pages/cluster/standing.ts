@@ -11,14 +11,14 @@ export function upgradesOf(cluster: Detail): string[] | undefined {
 }
 
 /** Course is which way a cluster's steps are told: as what happens, or as what happened. */
-export type Course = "creating" | "updating" | "deleting" | "how";
+export type Course = "creating" | "updating" | "deleting" | "steps" | "how";
 
-const courses: Partial<Record<Phase, Course>> = { Pending: "creating", Provisioning: "creating", Updating: "updating", Deleting: "deleting" };
+const courses: Partial<Record<Phase, Course>> = { Pending: "creating", Provisioning: "creating", Updating: "updating", Deleting: "deleting", Error: "steps" };
 
 /** courseOf is what a cluster's steps are called. */
 export function courseOf(phase: Phase, steps: Step[]): Course {
   const course = courses[phase];
-  return course ?? (steps.some((s) => s.state === "current" || s.state === "failed") ? "creating" : "how");
+  return course ?? (steps.some((s) => s.state === "current" || s.state === "failed") ? "steps" : "how");
 }
 
 /** stepNumber is the step that is under way or failed, from 1; undefined when all are done, or none has begun. */

@@ -33,6 +33,7 @@ function ScalePage({ answer }: { answer: ClusterAnswer }) {
       fields={fields}
       subject={subjectOf(full, parts)}
       button={t("scale")}
+      planNone={t("planNoneScale")}
       reason={cluster.spec === undefined ? t("unreadable") : changed(parts).length === 0 ? t("nothingYet") : undefined}
       onKeep={(conflict, keep) => setParts((now) => settled(now, conflict, keep))}
       form={

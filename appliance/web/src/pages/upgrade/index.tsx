@@ -32,6 +32,7 @@ function UpgradePage({ answer }: { answer: ClusterAnswer }) {
       fields={fields}
       subject={wanted === null ? "" : `Upgrade ${full} to ${wanted}`}
       button={t("upgrade")}
+      planNone={t("planNoneUpgrade")}
       reason={wanted === null ? (choices.length === 0 ? t("noUpgrades") : t("chooseVersion")) : undefined}
       onKeep={(conflict, keep) => {
         setNow(String(conflict.theirs));
