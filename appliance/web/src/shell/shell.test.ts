@@ -48,8 +48,8 @@ test("the tree is by namespace and name, with numbers as numbers", () => {
 test("addresses", () => {
   const shop = { namespace: "web", name: "shop" };
   expect(clusterAddress(shop, "nodes")).toBe("/clusters/web/shop/nodes");
-  expect(askAddress(shop, "scale")).toBe("/clusters/web/shop?do=scale");
+  expect(askAddress(shop, "scale")).toBe("/clusters/web/shop/scale");
   expect(changeAddress({ commit: "a41f09c", clusters: [shop] })).toBe("/clusters/web/shop/changes?commit=a41f09c");
-  expect(changeAddress({ commit: "a41f09c", clusters: [] })).toBe("/repository?commit=a41f09c");
+  expect(changeAddress({ commit: "a41f09c", clusters: [] })).toBe("/changes/a41f09c");
   expect(filterAddress("phase:error owner:me")).toBe("/clusters?q=phase%3Aerror%20owner%3Ame");
 });
