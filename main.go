@@ -17,6 +17,7 @@ import (
 	"kubehenge.dev/agent/orphans"
 	"kubehenge.dev/agent/volumes"
 	"kubehenge.dev/appliance"
+	"kubehenge.dev/appliance/cli"
 	"kubehenge.dev/bootstrap"
 	"kubehenge.dev/bootstrap/capmox"
 	"kubehenge.dev/bootstrap/proxmox"
@@ -31,7 +32,7 @@ func main() {
 	if err := command().ExecuteContext(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "kubehenge:", err)
 		stop()
-		os.Exit(1)
+		os.Exit(cli.ExitCode(err))
 	}
 }
 
@@ -45,7 +46,8 @@ func command() *cobra.Command {
 	onLab := lab.Command()
 	onLab.AddCommand(bench.Command()) // it uses the lab, so that the lab cannot have it
 	get := &cobra.Command{Use: "get", Short: "List what there is"}
-	get.AddCommand(volumes.Command())
+	get.AddCommand(cli.GetClusters(), volumes.Command())
 	root.AddCommand(bootstrap.Command(), proxmox.Command(), capmox.Command(), render.Command(), render.CheckCommand(), agent.Command(), corner.Command(), orphans.Command(), get, appliance.Command(), onLab)
+	root.AddCommand(cli.Commands()...)
 	return root
 }
