@@ -8,6 +8,12 @@ import (
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
+// Formats of options of realms. Source: pve-access-control src/PVE/Auth/Plugin.pm.
+var (
+	_ = schema.Define("realm-sync", `enable-new bool; full bool; purge bool; remove-vanished string(/(?:(?:(?:acl|properties|entry);)*(?:acl|properties|entry))|none/); scope enum(users groups both)`)
+	_ = schema.Define("tfa-config", "type* enum(yubico oath); id string; key string; url string; digits int(6..8); step int(10..)")
+)
+
 // realm is a place where users are known.
 type realm struct {
 	name, kind, comment string
@@ -18,10 +24,10 @@ type realm struct {
 // realmFields are the options of realms of all types.
 const realmFields = `acr-values string(/[^\x00-\x1F\x7F <>#"]*/); audiences string(/[^\x00-\x1F\x7F <>#"]*/); autocreate bool; base_dn string(..256); bind_dn string(..256);
 capath string; case-sensitive bool; cert string; certkey string; check-connection bool; client-id string(..256); client-key string(..256); comment string(..4096); default bool;
-domain string(..256 /\S+/); filter string(..2048); group_classes string; group_dn string(..256); group_filter string(..2048); group_name_attr string(..256); groups-autocreate bool;
+domain string(..256 /\S+/); filter string(..2048); group_classes ldap-attr-list; group_dn string(..256); group_filter string(..2048); group_name_attr ldap-attr(..256); groups-autocreate bool;
 groups-claim string(..256 /[A-Za-z0-9.\-_]+/); groups-overwrite bool; issuer-url string(..256); mode enum(ldap ldaps ldap+starttls); password string; port int(1..65535);
-prompt string(/\S+/); query-userinfo bool; scopes string; secure bool; server1 string(..256); server2 string(..256); sslversion enum(tlsv1 tlsv1_1 tlsv1_2 tlsv1_3);
-sync-defaults-options string; sync_attributes string; tfa string(..128); user_attr string(..256 /\S{2,}/); user_classes string(..256); username-claim string; verify bool`
+prompt string(/\S+/); query-userinfo bool; scopes string; secure bool; server1 address(..256); server2 address(..256); sslversion enum(tlsv1 tlsv1_1 tlsv1_2 tlsv1_3);
+sync-defaults-options realm-sync; sync_attributes string(/\w+=[^,]+(,\s*\w+=[^,]+)*/); tfa tfa-config(..128); user_attr string(..256 /\S{2,}/); user_classes ldap-attr-list; username-claim string; verify bool`
 
 // realmOptions are the options that a type of realm has beside comment and default; a star marks what must be given.
 var realmOptions = map[string]string{
@@ -38,7 +44,7 @@ func realmEndpoints() []*endpoint {
 		on("GET /access/domains", anyone, "", (*call).listRealms, world),
 		on("POST /access/domains", allocate, "realm* realm(..32); type* enum(ad ldap openid pam pve);"+realmFields, (*call).createRealm),
 		on("GET /access/domains/{realm}", need("/access/realm", "Realm.Allocate|Sys.Audit"), "", (*call).readRealm),
-		on("PUT /access/domains/{realm}", allocate, "delete configid-list; digest string(..64);"+realmFields, (*call).updateRealm),
+		on("PUT /access/domains/{realm}", allocate, "delete configid-list(..4096); digest string(..64);"+strings.Replace(realmFields, "username-claim string;", "", 1), (*call).updateRealm),
 		on("DELETE /access/domains/{realm}", allocate, "", (*call).deleteRealm),
 	}
 }

@@ -9,7 +9,7 @@ func accessEndpoints() []*endpoint {
 	return []*endpoint{
 		on("GET /access", anyone, "", index("acl domains groups openid password permissions roles tfa ticket users vncticket")),
 		on("GET /access/ticket", anyone, "", func(*call) (any, error) { return nil, nil }, world),
-		on("POST /access/ticket", anyone, "username* string(..64); password* string; realm realm; otp string; path string(..64) requires=privs; privs priv-list(..64) requires=path; tfa-challenge string; new-format bool",
+		on("POST /access/ticket", anyone, "username* string(..64); password* string; realm realm(..32); otp string; path string(..64) requires=privs; privs priv-list(..64) requires=path; tfa-challenge string; new-format bool",
 			(*call).newTicket, world, noToken),
 		on("PUT /access/password", either(self, all(need("/access/realm/{@realm}", "Realm.AllocateUser"), groupsOf(false, "User.Modify"))),
 			"userid* userid; password* string(8..64); confirmation-password string(5..64)", (*call).changePassword, noToken),

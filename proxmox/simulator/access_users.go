@@ -9,7 +9,7 @@ import (
 	"kubehenge.dev/proxmox/simulator/permission"
 )
 
-const userFields = "enable bool default=1; expire int(0..); firstname string(..1024); lastname string(..1024); email string(..254); comment string(..2048); keys string(..2048); groups groupid-list"
+const userFields = "enable bool default=1; expire int(0..); firstname string(..1024); lastname string(..1024); email email-opt(..254); comment string(..2048); keys string(/[0-9a-zA-Z!=]*/); groups groupid-list"
 
 // userEndpoints are users, their tokens, and groups.
 func userEndpoints() []*endpoint {

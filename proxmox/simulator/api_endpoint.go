@@ -34,6 +34,9 @@ func world(e *endpoint)   { e.world = true }
 func noToken(e *endpoint) { e.noToken = true }
 func upload(e *endpoint)  { e.upload = true; e.node = false }
 
+// anywhere lets the node that was asked answer, whichever the path names: the cluster's file system holds what it takes.
+func anywhere(e *endpoint) { e.node = false }
+
 // on describes an endpoint in one line: "METHOD /path/{with}/parameters", who may call it, what it takes, what it does.
 func on(route string, g guard, params string, run func(*call) (any, error), options ...option) *endpoint {
 	method, path, _ := strings.Cut(route, " ")
@@ -49,8 +52,8 @@ func on(route string, g guard, params string, run func(*call) (any, error), opti
 // uriTypes are the types of parameters in paths.
 var uriTypes = map[string]string{
 	"node": "node", "vmid": "vmid", "storage": "storage-id", "userid": "userid", "groupid": "groupid", "roleid": "roleid",
-	"tokenid": "string(/[A-Za-z][A-Za-z0-9._-]+/)", "realm": "realm", "poolid": "poolid", "sid": "ha-resource-id", "rule": "configid", "group": "configid",
-	"snapname": "configid", "name": "opaque", "pos": "int(0..)",
+	"tokenid": "string(/[A-Za-z][A-Za-z0-9._-]+/)", "realm": "realm(..32)", "poolid": "poolid", "sid": "ha-resource-id", "rule": "configid", "group": "configid",
+	"snapname": "configid", "name": "opaque", "pos": "int(0..)", "vnet": zoneID,
 }
 
 func (e *endpoint) uriParams() string {

@@ -8,28 +8,36 @@ import (
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
+// Formats of options of backups that are property strings. Source: pve-guest-common src/PVE/VZDump/Common.pm.
+var (
+	_ = schema.Define("prune-backups", "keep-all bool; keep-last int; keep-hourly int; keep-daily int; keep-weekly int; keep-monthly int; keep-yearly int")
+	_ = schema.Define("fleecing", "enabled bool default-key; storage storage-id")
+	_ = schema.Define("performance", "max-workers int(1..256); pbs-entries-max int(1..)")
+)
+
 // job is a backup job.
 type job struct {
 	id     string
 	fields map[string]string
 }
 
-const jobFields = `schedule calendar-event(..128); starttime string(/\d{1,2}:\d{1,2}/); dow string; enabled bool default=1; all bool; vmid vmid-list; exclude vmid-list; exclude-path array;
-pool poolid; node node; storage storage-id; dumpdir string; mode enum(snapshot suspend stop); compress enum(0 1 gzip lzo zstd); mailto string; mailnotification enum(always failure);
-notification-mode enum(auto legacy-sendmail notification-system); notes-template string(..1024) requires=storage; prune-backups string; comment string(..512); repeat-missed bool; fleecing string;
-bwlimit int(0..); ionice int(0..8); lockwait int(0..); maxfiles int(1..); performance string; pigz int; protected bool requires=storage; quiet bool; remove bool; script string;
-stdexcludes bool; stop bool; stopwait int(0..); tmpdir string; zstd int; pbs-change-detection-mode enum(legacy data metadata); job-id configid`
+const jobFields = `schedule calendar-event(..128); starttime string(/\d{1,2}:\d{1,2}/); dow day-of-week-list requires=starttime; enabled bool default=1; all bool; vmid vmid-list; exclude vmid-list; exclude-path array;
+pool string; node node; storage storage-id; dumpdir string; mode enum(snapshot suspend stop); compress enum(0 1 gzip lzo zstd); mailto email-or-username-list; mailnotification enum(always failure);
+notification-mode enum(auto legacy-sendmail notification-system); notes-template string(..1024) requires=storage; prune-backups prune-backups; comment string(..512); repeat-missed bool; fleecing fleecing;
+bwlimit int(0..); ionice int(0..8); lockwait int(0..); performance performance; pigz int; protected bool requires=storage; quiet bool; remove bool; script string;
+stdexcludes bool; stop bool; stopwait int(0..); tmpdir string; zstd int; pbs-change-detection-mode enum(legacy data metadata)`
 
 // backupEndpoints are backup jobs. Source: pve-manager PVE/API2/Backup.pm.
 func backupEndpoints() []*endpoint {
 	read, write := need("/", "Sys.Audit"), need("/", "Sys.Modify")
+	const jobID = `id* string(..50 /\S+/);`
 	return []*endpoint{
 		on("GET /cluster/backup", read, "", (*call).listJobs),
 		on("POST /cluster/backup", write, "id configid;"+jobFields, (*call).createJob),
-		on("GET /cluster/backup/{id}", read, "", (*call).readJob),
-		on("PUT /cluster/backup/{id}", write, "delete string;"+jobFields, (*call).updateJob),
-		on("DELETE /cluster/backup/{id}", write, "", (*call).deleteJob),
-		on("GET /cluster/backup/{id}/included_volumes", read, "", (*call).includedVolumes),
+		on("GET /cluster/backup/{id}", read, jobID, (*call).readJob),
+		on("PUT /cluster/backup/{id}", write, jobID+"delete configid-list;"+jobFields, (*call).updateJob),
+		on("DELETE /cluster/backup/{id}", write, jobID, (*call).deleteJob),
+		on("GET /cluster/backup/{id}/included_volumes", read, jobID, (*call).includedVolumes),
 		on("GET /cluster/backup-info/not-backed-up", read, "", (*call).notBackedUp),
 	}
 }

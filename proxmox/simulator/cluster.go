@@ -16,7 +16,7 @@ func clusterEndpoints() []*endpoint {
 		on("GET /cluster/nextid", anyone, "vmid vmid", (*call).nextID),
 		on("GET /cluster/resources", anyone, "type enum(vm storage node sdn)", (*call).listResources),
 		on("GET /cluster/options", anyone, "", (*call).readOptions),
-		on("PUT /cluster/options", need("/", "Sys.Modify"), "delete string;"+datacenterOptions, (*call).updateOptions),
+		on("PUT /cluster/options", need("/", "Sys.Modify"), "delete configid-list;"+datacenterOptions, (*call).updateOptions),
 		on("GET /cluster/tasks", anyone, "", (*call).clusterTasks),
 	}
 }
@@ -189,14 +189,35 @@ func (c *call) zoneResources() []any {
 	return rows
 }
 
+// Formats of options of the cluster and of jobs that are property strings. Source: pve-cluster src/PVE/DataCenterConfig.pm.
+var (
+	_ = schema.Define("bwlimit", "clone num(0..); default num(0..); migration num(0..); move num(0..); restore num(0..)")
+	_ = schema.Define("crs", `ha enum(basic static dynamic); ha-auto-rebalance bool; ha-auto-rebalance-hold-duration num(0..); ha-auto-rebalance-margin num(0..100);
+		ha-auto-rebalance-method enum(bruteforce topsis); ha-auto-rebalance-threshold num(0..100); ha-rebalance-on-start bool`)
+	_ = schema.Define("ha-options", "shutdown_policy* enum(freeze failover conditional migrate)")
+	_ = schema.Define("migration", "type* enum(secure insecure) default-key; network cidr")
+	_ = schema.Define("next-id", "lower int; upper int")
+	_ = schema.Define("notify", `fencing enum(always never); package-updates enum(auto always never); replication enum(always never); target-fencing string; target-package-updates string;
+		target-replication string`)
+	_ = schema.Define("tag-style", `case-sensitive bool; color-map string(/(?:(?i:[a-z0-9_][a-z0-9_+.-]*):[0-9a-fA-F]{6}(?::[0-9a-fA-F]{6})?)(?:;(?i:[a-z0-9_][a-z0-9_+.-]*):[0-9a-fA-F]{6}(?::[0-9a-fA-F]{6})?)*/);
+		ordering enum(config alphabetical); shape enum(full circle dense none)`)
+	_ = schema.Define("u2f", "appid string; origin string")
+	_ = schema.Define("user-tag-access", "user-allow enum(none list existing free); user-allow-list string(/(?i:[a-z0-9_][a-z0-9_+.-]*)(?:;(?i:[a-z0-9_][a-z0-9_+.-]*))*/)")
+	_ = schema.Define("webauthn", "allow-subdomains bool; id string; origin string; rp string")
+)
+
 // datacenterOptions are the options of the whole cluster that may be set.
-const datacenterOptions = `bwlimit string; console enum(applet vv html5 xtermjs); crs string; description string(..65536); email_from email;
-fencing enum(watchdog hardware both); ha string; http_proxy string; keyboard string; language string; mac_prefix string; max_workers int(1..);
-migration string; migration_unsecure bool; next-id string; notify string; registered-tags tag-list; replication string; tag-style string;
-u2f string; user-tag-access string; webauthn string`
+const datacenterOptions = `bwlimit bwlimit; consent-text string(..65536); console enum(applet vv html5 xtermjs); crs crs; description string(..65536); email_from email-opt;
+fencing enum(watchdog hardware both); ha ha-options; http_proxy string(/http:\/\/.*/); keyboard ` + keyboards + `;
+language enum(ar ca da de en es eu fa fr hr he it ja ka kr nb nl nn pl pt_BR ru sl sv tr ukr zh_CN zh_TW); location string; mac_prefix mac-prefix; max_workers int(1..);
+migration migration; migration_unsecure bool; next-id next-id; notify notify; registered-tags string(/(?:(?i:[a-z0-9_][a-z0-9_+.-]*);)*(?i:[a-z0-9_][a-z0-9_+.-]*)/);
+replication migration; tag-style tag-style; u2f u2f; user-tag-access user-tag-access; webauthn webauthn`
+
+// keyboards are the layouts that a screen may have.
+const keyboards = "enum(de de-ch da en-gb en-us es fi fr fr-be fr-ca fr-ch hu is it ja lt mk nl no pl pt pt-br sv sl tr)"
 
 // objectOptions are read back as objects.
-var objectOptions = map[string]bool{"migration": true, "ha": true, "next-id": true, "tag-style": true, "user-tag-access": true, "webauthn": true, "crs": true, "notify": true, "replication": true}
+var objectOptions = map[string]bool{"migration": true, "ha": true, "next-id": true, "tag-style": true, "user-tag-access": true, "webauthn": true, "crs": true, "notify": true, "replication": true, "u2f": true}
 
 func (c *call) readOptions() (any, error) {
 	s := c.s

@@ -28,16 +28,16 @@ func consoleEndpoints() []*endpoint {
 	const socket = "port* int(5900..5999); vncticket* string(..512)"
 	list := []*endpoint{
 		on("POST /access/vncticket", anyone, "authid* string(..64); vncticket* string; path* string(..64); privs* priv-list(..64); port int", (*call).verifyConsole, world),
-		on("POST /nodes/{node}/termproxy", node, shell, nodeConsole),
-		on("POST /nodes/{node}/vncshell", node, shell+size, nodeConsole),
-		on("GET /nodes/{node}/vncwebsocket", node, socket, (*call).consoleSocket),
-		on("POST /nodes/{node}/qemu/{vmid}/vncproxy", guest, "generate-password bool; websocket bool", guestConsole("vnc")),
-		on("POST /nodes/{node}/qemu/{vmid}/termproxy", guest, "serial enum(serial0 serial1 serial2 serial3)", guestConsole("term")),
-		on("POST /nodes/{node}/lxc/{vmid}/vncproxy", guest, size, guestConsole("vnc")),
-		on("POST /nodes/{node}/lxc/{vmid}/termproxy", guest, "", guestConsole("term")),
+		on("POST /nodes/{node}/termproxy", node, shell, nodeConsole, anywhere),
+		on("POST /nodes/{node}/vncshell", node, shell+size, nodeConsole, anywhere),
+		on("GET /nodes/{node}/vncwebsocket", node, socket, (*call).consoleSocket, anywhere),
+		on("POST /nodes/{node}/qemu/{vmid}/vncproxy", guest, "generate-password bool; websocket bool", guestConsole("vnc"), anywhere),
+		on("POST /nodes/{node}/qemu/{vmid}/termproxy", guest, "serial enum(serial0 serial1 serial2 serial3)", guestConsole("term"), anywhere),
+		on("POST /nodes/{node}/lxc/{vmid}/vncproxy", guest, size, guestConsole("vnc"), anywhere),
+		on("POST /nodes/{node}/lxc/{vmid}/termproxy", guest, "", guestConsole("term"), anywhere),
 	}
 	for _, kind := range []string{"qemu", "lxc"} {
-		list = append(list, on("GET /nodes/{node}/"+kind+"/{vmid}/vncwebsocket", guest, socket, (*call).consoleSocket))
+		list = append(list, on("GET /nodes/{node}/"+kind+"/{vmid}/vncwebsocket", guest, socket, (*call).consoleSocket, anywhere))
 	}
 	return list
 }
@@ -77,7 +77,7 @@ func (c *call) console(kind, id string, s *session) row {
 	ticket := c.s.consoleTicket(c.subject(), s.path, port)
 	s.password, s.opened, s.closed = or(s.password, ticket), make(chan struct{}), make(chan struct{})
 	c.s.sessions[port] = s
-	upid := c.fork(c.node(), kind, id, func(t *task) error { return t.attend(s) })
+	upid := c.fork(c.s.local, kind, id, func(t *task) error { return t.attend(s) })
 	return row{"user": c.subject(), "ticket": ticket, "port": port, "upid": upid}
 }
 

@@ -54,10 +54,10 @@ func onVNet(privileges string) guard {
 func firewallEndpoints() []*endpoint {
 	list := []*endpoint{on("GET /cluster/firewall/macros", anyone, "", listMacros)}
 	for _, s := range scopes() {
-		list = append(list, on("GET "+s.path, anyone, "", index(strings.TrimSpace(s.contents+" options rules"))),
+		list = append(list, on("GET "+s.path, anyone, "", index(strings.TrimSpace(s.contents+" options rules")), anywhere),
 			on("GET "+s.path+"/options", s.read, "", (*call).readFirewallOptions),
 			on("PUT "+s.path+"/options", s.write, "delete configid-list; digest string(..64);"+s.options, (*call).updateFirewallOptions))
-		here := s.rules(s.path+"/rules", s.env)
+		here := s.rules(s.path+"/rules", s.env, "")
 		if s.env == firewall.Cluster {
 			here = append(here, s.groups()...)
 		}

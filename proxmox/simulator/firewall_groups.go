@@ -13,7 +13,7 @@ func (s scope) groups() []*endpoint {
 		on("POST "+at, s.write, "group* "+groupSpec+"; comment string; rename "+groupSpec+"; digest string(..64)", (*call).createSecurityGroup),
 		on("DELETE "+at+"/{group}", s.write, "group* "+groupSpec, (*call).deleteSecurityGroup),
 	}
-	return append(list, s.rules(at+"/{group}", firewall.Group)...)
+	return append(list, s.rules(at+"/{group}", firewall.Group, "group* "+groupSpec+";")...)
 }
 
 func groupFields(f *firewall.Config) []map[string]string {

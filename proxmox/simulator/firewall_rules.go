@@ -8,15 +8,15 @@ const (
 	actionSpec = `string(2..20 /[A-Za-z][A-Za-z0-9\-\_]+/)`
 )
 
-// rules are the calls for the list of rules at a path.
-func (s scope) rules(path, env string) []*endpoint {
+// rules are the calls for the list of rules at a path; names are the parameters in it.
+func (s scope) rules(path, env, names string) []*endpoint {
 	rule := path + "/{pos}"
 	return []*endpoint{
-		on("GET "+path, s.read, "", (*call).listFirewallRules),
-		on("POST "+path, s.write, "action* "+actionSpec+"; type* enum(in out forward group); pos int(0..);"+ruleFields, func(c *call) (any, error) { return c.insertFirewallRule(env) }),
-		on("GET "+rule, s.read, "", (*call).readFirewallRule),
-		on("PUT "+rule, s.write, "action "+actionSpec+"; type enum(in out forward group); moveto int(0..); delete configid-list;"+ruleFields, func(c *call) (any, error) { return c.updateFirewallRule(env) }),
-		on("DELETE "+rule, s.write, "digest string(..64)", (*call).deleteFirewallRule),
+		on("GET "+path, s.read, names, (*call).listFirewallRules),
+		on("POST "+path, s.write, names+"action* "+actionSpec+"; type* enum(in out forward group); pos int(0..);"+ruleFields, func(c *call) (any, error) { return c.insertFirewallRule(env) }),
+		on("GET "+rule, s.read, names, (*call).readFirewallRule),
+		on("PUT "+rule, s.write, names+"action "+actionSpec+"; type enum(in out forward group); moveto int(0..); delete configid-list;"+ruleFields, func(c *call) (any, error) { return c.updateFirewallRule(env) }),
+		on("DELETE "+rule, s.write, names+"digest string(..64)", (*call).deleteFirewallRule),
 	}
 }
 

@@ -33,17 +33,17 @@ func newHA() haState {
 	return haState{resources: map[string]*haResource{}, groups: map[string]map[string]string{}, services: map[string]*ha.Service{}, resting: map[string]bool{}}
 }
 
-const haFields = "state enum(started stopped enabled disabled ignored); max_restart int(0..); max_relocate int(0..); group configid; comment string(..4096); type enum(ct fe vm)"
+const haFields = "state enum(started stopped enabled disabled ignored); max_restart int(0..); max_relocate int(0..); group configid; comment string(..4096)"
 
 // haEndpoints are HA resources. Source: pve-ha-manager src/PVE/API2/HA/.
 func haEndpoints() []*endpoint {
 	read, write := need("/", "Sys.Audit"), need("/", "Sys.Console")
 	return []*endpoint{
 		on("GET /cluster/ha", anyone, "", haIndex),
-		on("GET /cluster/ha/resources", read, "type enum(ct fe vm)", (*call).listHA),
-		on("POST /cluster/ha/resources", write, "sid* ha-resource-id; failback bool;"+haFields, (*call).createHA),
+		on("GET /cluster/ha/resources", read, "type enum(ct vm)", (*call).listHA),
+		on("POST /cluster/ha/resources", write, "sid* ha-resource-id; failback bool; type enum(ct vm);"+haFields, (*call).createHA),
 		on("GET /cluster/ha/resources/{sid}", read, "", (*call).readHA),
-		on("PUT /cluster/ha/resources/{sid}", write, "delete string; digest string(..64); failback bool;"+haFields, (*call).updateHA),
+		on("PUT /cluster/ha/resources/{sid}", write, "delete configid-list(..4096); digest string(..64); failback bool;"+haFields, (*call).updateHA),
 		on("DELETE /cluster/ha/resources/{sid}", write, "purge bool default=1", (*call).deleteHA),
 		on("POST /cluster/ha/resources/{sid}/migrate", write, "node* node", (*call).moveHA),
 		on("POST /cluster/ha/resources/{sid}/relocate", write, "node* node", (*call).moveHA),

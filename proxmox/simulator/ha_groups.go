@@ -15,7 +15,7 @@ func groupEndpoints() []*endpoint {
 		on("GET /cluster/ha/groups", read, "", (*call).listGroupsHA),
 		on("POST /cluster/ha/groups", write, "group* configid; nodes* ha-node-list;"+haGroupFields, (*call).createGroupHA),
 		on("GET /cluster/ha/groups/{group}", read, "", (*call).readGroupHA),
-		on("PUT /cluster/ha/groups/{group}", write, "nodes ha-node-list; delete string; digest string;"+haGroupFields, (*call).updateGroupHA),
+		on("PUT /cluster/ha/groups/{group}", write, "nodes ha-node-list; delete configid-list(..4096); digest string(..64);"+strings.Replace(haGroupFields, "type enum(group)", "", 1), (*call).updateGroupHA),
 		on("DELETE /cluster/ha/groups/{group}", write, "", (*call).deleteGroupHA),
 	}
 }

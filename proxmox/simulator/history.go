@@ -7,9 +7,9 @@ func historyEndpoints() []*endpoint {
 	const span = "timeframe* enum(hour day week month year); cf enum(AVERAGE MAX)"
 	guest := need("/vms/{vmid}", "VM.Audit")
 	return []*endpoint{
-		on("GET /nodes/{node}/rrddata", need("/nodes/{node}", "Sys.Audit"), "timeframe* enum(hour day week month year decade); cf enum(AVERAGE MAX)", (*call).nodeHistory),
-		on("GET /nodes/{node}/qemu/{vmid}/rrddata", guest, span, (*call).guestHistory),
-		on("GET /nodes/{node}/lxc/{vmid}/rrddata", guest, span, (*call).guestHistory),
+		on("GET /nodes/{node}/rrddata", need("/nodes/{node}", "Sys.Audit"), "timeframe* enum(hour day week month year decade); cf enum(AVERAGE MAX)", (*call).nodeHistory, anywhere),
+		on("GET /nodes/{node}/qemu/{vmid}/rrddata", guest, span, (*call).guestHistory, anywhere),
+		on("GET /nodes/{node}/lxc/{vmid}/rrddata", guest, span, (*call).guestHistory, anywhere),
 		on("GET /nodes/{node}/storage/{storage}/rrddata", need("/storage/{storage}", "Datastore.Audit|Datastore.AllocateSpace"), span, (*call).storageHistory),
 	}
 }
@@ -30,6 +30,9 @@ func (c *call) history(since int64, figures func(at int64) row) (any, error) {
 
 func (c *call) nodeHistory() (any, error) {
 	n := c.s.nodes[c.node()]
+	if n == nil {
+		return nil, fail("no such cluster node '%s'", c.node())
+	}
 	disk := float64(int64(100) << 30)
 	return c.history(0, func(at int64) row {
 		wave := rrd.Wave(n.name, at)

@@ -33,6 +33,12 @@ func volumeNames() string {
 	return strings.Join(names, " ")
 }
 
+// mountNames are the options of a container that name volumes in use.
+func mountNames() string {
+	names, _, _ := strings.Cut(volumeNames(), " unused0")
+	return names
+}
+
 // mounts are the volumes of a container by their options.
 func mounts(conf map[string]string) map[string]string {
 	m := map[string]string{}

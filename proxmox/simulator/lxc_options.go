@@ -14,6 +14,7 @@ var (
 		link_down bool; mtu int(64..65535); rate num(0..); tag int(1..4094); trunks string(/\d+(?:;\d+)*/); type enum(veth)`)
 	_ = schema.Define("lxc-rootfs", "volume* opaque default-key; acl bool; idmap string; mountoptions string; quota bool; replicate bool; ro bool; shared bool; size disk-size")
 	_ = schema.Define("lxc-mp", "volume* opaque default-key; acl bool; backup bool; idmap string; keepattrs bool; mountoptions string; mp* string; quota bool; replicate bool; ro bool; shared bool; size disk-size")
+	_ = schema.Define("lxc-dev", "path string(/\\/dev\\/.+/) default-key; deny-write bool; gid int(0..); mode string(/0[0-7]{3}/); uid int(0..)")
 	_ = schema.Define("lxc-features", "force_rw_sys bool; fuse bool; keyctl bool; mknod bool; mount string(/[a-zA-Z0-9_; ]+/); nesting bool")
 )
 
@@ -23,12 +24,12 @@ var ctGroups = []optionGroup{
 	{"VM.Config.Memory", true, "memory int(16..); swap int(0..)"},
 	{"VM.Config.Disk", false, "rootfs lxc-rootfs; mp[0-255] lxc-mp"},
 	{"VM.Config.Disk", true, "unused[0-255] unused"},
-	{"VM.Config.Network", true, "net[0-31] lxc-net; nameserver address-list; searchdomain string; hostname dns-name(..255)"},
+	{"VM.Config.Network", true, "net[0-31] lxc-net; nameserver address-list; searchdomain dns-name-list; hostname dns-name(..255)"},
 	{"VM.Config.Options", true, "description string(..8192); onboot bool; protection bool; startup startup; tags tag-list; lock enum(backup create destroyed disk fstrim migrate mounted rollback snapshot snapshot-delete)"},
-	{"VM.Config.Options", false, `arch enum(amd64 i386 arm64 armhf riscv32 riscv64); cmode enum(shell console tty); console bool; debug bool; entrypoint string; env string;
-		ostype enum(debian devuan ubuntu centos fedora opensuse archlinux alpine gentoo nixos unmanaged); template bool; timezone string; tty int(0..6); unprivileged bool`},
+	{"VM.Config.Options", false, `arch enum(amd64 i386 arm64 armhf riscv32 riscv64); cmode enum(shell console tty); console bool; debug bool; entrypoint string(/[^\x00-\x08\x0a-\x1F\x7F]+/); env string(/(?:\w+=[^\x00-\x08\x0a-\x1F\x7F]*)(?:\x00\w+=[^\x00-\x08\x0a-\x1F\x7F]*)*/);
+		ostype enum(debian devuan ubuntu centos fedora opensuse archlinux alpine gentoo nixos unmanaged); template bool; timezone timezone; tty int(0..6); unprivileged bool`},
 	{"VM.Allocate", false, "features lxc-features"},
-	{rootOnly, false, "hookscript volume-id; dev[0-255] string"},
+	{rootOnly, false, "hookscript volume-id; dev[0-255] lxc-dev"},
 }
 
 var (

@@ -32,8 +32,8 @@ func ctEndpoints() []*endpoint {
 		on("PUT "+at+"/{vmid}/config", need("/vms/{vmid}", change), ctSpec()+";delete configid-list; revert configid-list; digest string(..40)", (*call).putCTConfig),
 		on("GET "+at+"/{vmid}/pending", audit, "", (*call).readPending),
 		on("GET "+at+"/{vmid}/interfaces", audit, "", (*call).interfaces),
-		on("PUT "+at+"/{vmid}/resize", need("/vms/{vmid}", "VM.Config.Disk"), `disk* string(/rootfs|mp\d+/); size* string(/\+?\d+(\.\d+)?[KMGT]?/); digest string(..40)`, (*call).resizeCT),
-		on("POST "+at+"/{vmid}/migrate", need("/vms/{vmid}", "VM.Migrate"), "target* node; online bool; restart bool; timeout int; target-storage string; bwlimit num(0..)", (*call).migrateCT),
+		on("PUT "+at+"/{vmid}/resize", need("/vms/{vmid}", "VM.Config.Disk"), "disk* enum("+mountNames()+`); size* string(/\+?\d+(\.\d+)?[KMGT]?/); digest string(..40)`, (*call).resizeCT),
+		on("POST "+at+"/{vmid}/migrate", need("/vms/{vmid}", "VM.Migrate"), "target* node; online bool; restart bool; timeout int; target-storage storage-pair-list; bwlimit num(0..)", (*call).migrateCT),
 	}
 }
 

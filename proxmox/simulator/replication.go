@@ -37,7 +37,7 @@ func replicationEndpoints() []*endpoint {
 		on("PUT "+job, anyone, id+"delete configid-list(..4096); digest string(..64);"+replicationFields, (*call).updateReplication),
 		on("DELETE "+job, anyone, id+"force bool; keep bool", (*call).deleteReplication),
 		on("GET "+at, anyone, "guest vmid", (*call).replicationOfNode),
-		on("GET "+at+"/{id}", anyone, id, index("schedule_now log status")),
+		on("GET "+at+"/{id}", anyone, id, index("schedule_now log status"), anywhere),
 		on("GET "+at+"/{id}/status", anyone, id, (*call).replicationStatus),
 		on("GET "+at+"/{id}/log", anyone, id+"start int(0..); limit int(0..)", (*call).replicationLog),
 		on("POST "+at+"/{id}/schedule_now", anyone, id, (*call).replicateNow),

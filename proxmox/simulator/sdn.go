@@ -66,7 +66,7 @@ func sdnEndpoints() []*endpoint {
 		on("DELETE "+subnets+"/{subnet}", onSDN("SDN.Allocate"), v+s+lockToken, subnetKind.delete),
 		on("GET /nodes/{node}/sdn", anyone, "", index("zones vnets fabrics")),
 		on("GET /nodes/{node}/sdn/zones", anyone, "", (*call).zonesOfNode),
-		on("GET /nodes/{node}/sdn/zones/{zone}", audit, z, index("content bridges ip-vrf")),
+		on("GET /nodes/{node}/sdn/zones/{zone}", audit, z, index("content bridges ip-vrf"), anywhere),
 		on("GET /nodes/{node}/sdn/zones/{zone}/content", audit, z, (*call).zoneContent),
 	}
 }

@@ -20,7 +20,7 @@ func snapshotEndpoints() []*endpoint {
 		list = append(list,
 			on("GET "+at, audit, "", (*call).listSnapshots),
 			on("POST "+at, change, name+"description string;"+state, (*call).takeSnapshot),
-			on("GET "+at+"/{snapname}", anyone, name, index("rollback config")),
+			on("GET "+at+"/{snapname}", anyone, name, index("rollback config"), anywhere),
 			on("DELETE "+at+"/{snapname}", change, name+"force bool", (*call).deleteSnapshot),
 			on("POST "+at+"/{snapname}/rollback", need("/vms/{vmid}", "VM.Snapshot|VM.Snapshot.Rollback"), name+"start bool", (*call).rollback),
 			on("GET "+at+"/{snapname}/config", need("/vms/{vmid}", "VM.Snapshot|VM.Snapshot.Rollback|VM.Audit"), name, (*call).readSnapshot),

@@ -18,14 +18,14 @@ func contentEndpoints() []*endpoint {
 	download := all(upl, either(all(need("/", "Sys.Audit"), need("/", "Sys.Modify")), need("/nodes/{node}", "Sys.AccessNetwork")))
 	metadata := either(all(need("/", "Sys.Audit"), need("/", "Sys.Modify")), need("/nodes/{node}", "Sys.AccessNetwork"))
 	return []*endpoint{
-		on("GET /nodes/{node}/storage/{storage}/content", use, "content string; vmid vmid", (*call).listContent),
+		on("GET /nodes/{node}/storage/{storage}/content", use, "content storage-content; vmid vmid", (*call).listContent),
 		on("POST /nodes/{node}/storage/{storage}/content", need("/storage/{storage}", "Datastore.AllocateSpace"),
 			`filename* string; vmid* vmid; size* string(/\d+[MG]?/); format enum(raw qcow2 subvol vmdk) requires=size`, (*call).allocateContent),
 		on("GET /nodes/{node}/storage/{storage}/content/{volume}", anyone, "", (*call).readContent),
 		on("PUT /nodes/{node}/storage/{storage}/content/{volume}", anyone, "notes string; protected bool", (*call).updateContent),
 		on("POST /nodes/{node}/storage/{storage}/content/{volume}", superuser, "target* string; target_node node", (*call).copyContent),
 		on("DELETE /nodes/{node}/storage/{storage}/content/{volume}", anyone, "delay int(1..30)", (*call).deleteContent),
-		on("POST /nodes/{node}/storage/{storage}/upload", upl, "content* enum(iso vztmpl import); filename* string(..255); tmpfilename string;"+checksumParams, (*call).uploadContent, upload),
+		on("POST /nodes/{node}/storage/{storage}/upload", upl, "content* enum(iso vztmpl import); filename* string(..255); tmpfilename string(/\\/var\\/tmp\\/pveupload-[0-9a-f]+/);"+checksumParams, (*call).uploadContent, upload),
 		on("POST /nodes/{node}/storage/{storage}/download-url", download,
 			"url* string(/https?:\\/\\/.*/); content* enum(iso vztmpl import); filename* string(..255); compression string; verify-certificates bool default=1;"+checksumParams, (*call).downloadContent),
 		on("GET /nodes/{node}/query-url-metadata", metadata, "url* string(/https?:\\/\\/.*/); verify-certificates bool default=1", (*call).queryURL),

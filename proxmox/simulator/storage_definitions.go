@@ -8,20 +8,35 @@ import (
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
-const storageOptions = `content string; nodes node-list; shared bool; disable bool; path string; server string; export string; pool string; thinpool string;
-vgname string; monhost string; username string; prune-backups string; options string; preallocation string; mkdir bool; is_mountpoint string; subdir string; share string; domain string`
+// storageChange are the options of storages that may be changed; storageFixed come with their creation.
+const (
+	storageChange = `blocksize string(/\d+[KMG]?/); bwlimit bwlimit; comstar_hg string; comstar_tg string; content storage-content-list; content-dirs string; create-base-path bool; create-subdirs bool;
+data-pool string; disable bool; domain string(..256); encryption-key string; fingerprint string(/([A-Fa-f0-9]{2}:){31}[A-Fa-f0-9]{2}/); format enum(raw qcow2 subvol vmdk); fs-name configid;
+fuse bool; is_mountpoint string; keyring string; krbd bool; lio_tpg string; master-pubkey string; max-protected-backups int(-1..); mkdir bool; monhost string; mountpoint storage-path;
+namespace string; nocow bool; nodes node-list; nowritecache bool; options storage-options; password string(..256); pool string; port int(1..65535); preallocation enum(off metadata falloc full);
+prune-backups prune-backups; saferemove bool; saferemove-stepsize enum(1 2 4 8 16 32); saferemove_throughput string; server storage-server; shared bool; skip-cert-verification bool;
+smbversion enum(default 2.0 2.1 3 3.0 3.11); snapshot-as-volume-chain bool; sparse bool; subdir storage-path; tagged_only bool; username string; zfs-base-path storage-path`
+	storageFixed = `;authsupported string; base volume-id; datastore string; export storage-path; iscsiprovider string; path storage-path; portal string; share string; target string; thinpool lvm-name; vgname lvm-name`
+	storageKinds = "enum(btrfs cephfs cifs dir esxi iscsi iscsidirect lvm lvmthin nfs pbs rbd zfs zfspool)"
+)
+
+// storageNeeds are the options that a type of storage cannot be without. Source: pve-storage src/PVE/Storage/*Plugin.pm.
+var storageNeeds = map[string]string{
+	"btrfs": "path", "cifs": "server share", "dir": "path", "esxi": "password server username", "iscsi": "portal target", "iscsidirect": "portal target", "lvm": "vgname",
+	"lvmthin": "thinpool vgname", "nfs": "export server", "pbs": "datastore server", "zfs": "blocksize iscsiprovider pool portal target", "zfspool": "pool",
+}
 
 // storageEndpoints are storages and their state on nodes. Source: pve-storage src/PVE/API2/Storage/.
 func storageEndpoints() []*endpoint {
 	use := need("/storage/{storage}", "Datastore.Audit|Datastore.AllocateSpace")
 	change := need("/storage", "Datastore.Allocate")
 	return []*endpoint{
-		on("GET /storage", anyone, "type string", (*call).listStorages),
-		on("POST /storage", change, "storage* storage-id; type* enum(btrfs cephfs cifs dir esxi iscsi iscsidirect lvm lvmthin nfs pbs rbd zfs zfspool);"+storageOptions, (*call).createStorage),
+		on("GET /storage", anyone, "type "+storageKinds, (*call).listStorages),
+		on("POST /storage", change, "storage* storage-id; type* "+storageKinds+";"+storageChange+storageFixed, (*call).createStorage),
 		on("GET /storage/{storage}", need("/storage/{storage}", "Datastore.Allocate"), "", (*call).readStorage),
-		on("PUT /storage/{storage}", change, "delete string; digest string(..64);"+storageOptions, (*call).updateStorage),
+		on("PUT /storage/{storage}", change, "delete configid-list(..4096); digest string(..64);"+storageChange, (*call).updateStorage),
 		on("DELETE /storage/{storage}", change, "", (*call).deleteStorage),
-		on("GET /nodes/{node}/storage", anyone, "storage storage-id; content string; enabled bool; target node; format bool", (*call).nodeStorages),
+		on("GET /nodes/{node}/storage", anyone, "storage storage-id; content storage-content-list; enabled bool; target node; format bool", (*call).nodeStorages),
 		on("GET /nodes/{node}/storage/{storage}", use, "", index("content download-url file-restore import-metadata oci-registry-pull prunebackups rrd rrddata status upload")),
 		on("GET /nodes/{node}/storage/{storage}/status", use, "", (*call).storageStatus),
 	}
@@ -84,6 +99,11 @@ func (c *call) createStorage() (any, error) {
 	return row{"storage": name, "type": kind}, c.locked(storageLock, "create storage failed", func() error {
 		if c.s.storages[name] != nil {
 			return fail("storage ID '%s' already defined", name)
+		}
+		for _, k := range strings.Fields(storageNeeds[kind]) {
+			if !c.has(k) {
+				return fail("missing value for required option '%s'", k)
+			}
 		}
 		st := &storage{name: name, kind: kind, size: 1 << 40, options: map[string]string{}, content: []string{"images"}}
 		c.setStorage(st)

@@ -158,8 +158,8 @@ func (s *Server) freeName(st *storage, node string, vmid int) string {
 		}
 		_, name := splitVolume(v.id)
 		if p, err := st.parseVolume(name); err == nil {
-			taken[strings.TrimSuffix(strings.TrimPrefix(p.name, "base-"), path.Ext(p.name))] = true
-			taken[strings.TrimSuffix(strings.TrimPrefix(p.name, "vm-"), path.Ext(p.name))] = true
+			_, number, _ := strings.Cut(strings.TrimSuffix(p.name, path.Ext(p.name)), "-") // vm-, base-, subvol- or basevol-
+			taken[number] = true
 		}
 	}
 	for n := 0; ; n++ {

@@ -13,8 +13,8 @@ import (
 func taskEndpoints() []*endpoint {
 	return []*endpoint{
 		on("GET /nodes/{node}/tasks", anyone, `start int(0..); limit int(0..); userfilter string; typefilter string; vmid vmid; errors bool;
-			source enum(archive active all); since int; until int; statusfilter string`, (*call).listTasks),
-		on("GET /nodes/{node}/tasks/{upid}", anyone, "", index("log status")),
+			source enum(archive active all); since int; until int; statusfilter task-status-list`, (*call).listTasks),
+		on("GET /nodes/{node}/tasks/{upid}", anyone, "", index("log status"), anywhere),
 		on("GET /nodes/{node}/tasks/{upid}/status", anyone, "", (*call).taskStatus),
 		on("GET /nodes/{node}/tasks/{upid}/log", anyone, "start int(0..); limit int(0..); download bool", (*call).taskLog),
 		on("DELETE /nodes/{node}/tasks/{upid}", anyone, "", (*call).stopTask),

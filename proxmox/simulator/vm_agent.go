@@ -47,7 +47,7 @@ var agentCommands = []agentCommand{
 	{"POST", "exec", "", "command* array; input-data string(..65536)", true},
 	{"GET", "exec-status", "", "pid* int", true},
 	{"POST", "set-user-password", "", "username* string; password* string(5..1024); crypted bool", false},
-	{"GET", "file-read", "VM.GuestAgent.FileRead", "file* string; count int(0..16777216); offset int(0..); decode bool", true},
+	{"GET", "file-read", "VM.GuestAgent.FileRead", "file* string; count int(1..16777216); offset int(0..); decode bool", true},
 	{"POST", "file-write", "VM.GuestAgent.FileWrite", "file* string; content* string(..61440); encode bool", true},
 }
 

@@ -12,7 +12,7 @@ func cloneEndpoints() []*endpoint {
 	return []*endpoint{
 		on("POST /nodes/{node}/qemu/{vmid}/clone",
 			all(need("/vms/{vmid}", "VM.Clone"), either(need("/vms/{newid}", "VM.Allocate"), given("pool", need("/pool/{pool}", "VM.Allocate")))),
-			`newid* vmid; name dns-name; description string(..8192); pool poolid; snapname configid(..40); storage storage-id; format enum(raw qcow2 vmdk);
+			`newid* vmid; name dns-name; description string; pool poolid; snapname configid(..40); storage storage-id; format enum(raw qcow2 vmdk);
 			full bool; target node; bwlimit int(0..)`, (*call).cloneVM),
 		on("POST /nodes/{node}/qemu/{vmid}/template", need("/vms/{vmid}", "VM.Allocate"), "disk enum("+strings.Join(driveNamesOrder(), " ")+")", (*call).makeTemplate),
 		on("DELETE /nodes/{node}/qemu/{vmid}", need("/vms/{vmid}", "VM.Allocate"), "purge bool; destroy-unreferenced-disks bool; skiplock bool", (*call).destroyVM),

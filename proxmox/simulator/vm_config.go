@@ -10,15 +10,15 @@ import (
 // configEndpoints change virtual machines. Source: qemu-server src/PVE/API2/Qemu.pm update_vm_api.
 func configEndpoints() []*endpoint {
 	disk := need("/vms/{vmid}", "VM.Config.Disk")
-	const extra = ";delete string; revert string; force bool requires=delete; digest string(..40); skiplock bool; import-working-storage storage-id;"
+	const extra = ";delete configid-list; revert configid-list; force bool requires=delete; digest string(..40); skiplock bool;"
 	return []*endpoint{
 		on("PUT /nodes/{node}/qemu/{vmid}/config", need("/vms/{vmid}", anyConfig), vmOptionSpec()+extra, (*call).putConfig),
-		on("POST /nodes/{node}/qemu/{vmid}/config", need("/vms/{vmid}", anyConfig), vmOptionSpec()+extra+"background_delay int(1..30)", (*call).postConfig),
+		on("POST /nodes/{node}/qemu/{vmid}/config", need("/vms/{vmid}", anyConfig), vmOptionSpec()+extra+"background_delay int(1..30); import-working-storage storage-id", (*call).postConfig),
 		on("PUT /nodes/{node}/qemu/{vmid}/unlink", disk, "idlist* configid-list; force bool", (*call).unlink),
 		on("PUT /nodes/{node}/qemu/{vmid}/resize", disk,
 			"disk* enum("+strings.Join(driveNamesOrder(), " ")+"); size* string(/\\+?\\d+(\\.\\d+)?[KMGT]?/); digest string(..40); skiplock bool", (*call).resize),
-		on("POST /nodes/{node}/qemu", anyone, vmOptionSpec()+`;vmid* vmid; archive string; force bool requires=archive; unique bool requires=archive; live-restore bool requires=archive;
-			storage storage-id; pool poolid; start bool; ha-managed bool; bwlimit num(0..); import-working-storage storage-id`, (*call).createVM),
+		on("POST /nodes/{node}/qemu", anyone, vmOptionSpec()+`;vmid* vmid; archive string(..255); force bool requires=archive; unique bool requires=archive; live-restore bool;
+			storage storage-id; pool poolid; start bool; ha-managed bool; bwlimit int(0..); import-working-storage storage-id`, (*call).createVM),
 	}
 }
 

@@ -9,15 +9,25 @@ import (
 // moveEndpoints move machines and disks. Source: qemu-server src/PVE/API2/Qemu.pm, QemuMigrate.pm.
 func moveEndpoints() []*endpoint {
 	disk := need("/vms/{vmid}", "VM.Config.Disk")
-	const move = "storage storage-id; target-vmid vmid; target-disk opaque; format enum(raw qcow2 vmdk); delete bool; digest string(..40); bwlimit num(0..); skiplock bool; target-digest string(..40)"
-	moveDisk := "disk* enum(" + strings.Join(driveNamesOrder(), " ") + ");" + move
+	names := movable()
+	move := "storage storage-id; target-vmid vmid; target-disk enum(" + names + "); format enum(raw qcow2 vmdk); delete bool; digest string(..40); bwlimit int(0..); target-digest string(..40)"
+	moveDisk := "disk* enum(" + names + ");" + move
 	return []*endpoint{
 		on("GET /nodes/{node}/qemu/{vmid}/migrate", need("/vms/{vmid}", "VM.Migrate"), "target node", (*call).migrationCheck),
 		on("POST /nodes/{node}/qemu/{vmid}/migrate", need("/vms/{vmid}", "VM.Migrate"),
-			`target* node; online bool; force bool; with-local-disks bool; targetstorage string; migration_type enum(secure insecure); migration_network string;
+			`target* node; online bool; force bool; with-local-disks bool; targetstorage storage-pair-list; migration_type enum(secure insecure); migration_network cidr;
 			bwlimit int(0..); with-conntrack-state bool`, (*call).migrateVM),
 		on("POST /nodes/{node}/qemu/{vmid}/move_disk", disk, moveDisk, (*call).moveDisk),
 	}
+}
+
+// movable are the disks that can be moved, unused ones included.
+func movable() string {
+	names := driveNamesOrder()
+	for i := range 256 {
+		names = append(names, "unused"+itoa(i))
+	}
+	return strings.Join(names, " ")
 }
 
 // localVolumes are the volumes of a machine that only its node has: disks, and CDs.

@@ -32,6 +32,13 @@ var (
 	_ = schema.Define("virtiofs", "dirid* configid default-key; cache enum(auto always metadata never); direct-io bool; expose-acl bool; expose-xattr bool")
 	_ = schema.Define("ipconfig", "gw string; gw6 string; ip string; ip6 string")
 	_ = schema.Define("startup", "order int(0..) default-key; up int(0..); down int(0..)")
+	_ = schema.Define("watchdog", "model enum(i6300esb ib700) default-key; action enum(reset shutdown poweroff pause debug none)")
+	_ = schema.Define("cicustom", "meta volume-id; network volume-id; user volume-id; vendor volume-id")
+	_ = schema.Define("rng", "source* enum(/dev/urandom /dev/random /dev/hwrng) default-key; max_bytes int; period int")
+	_ = schema.Define("hostpci", `host string default-key; mapping configid; rombar bool; romfile string(/[^,;]+/); pcie bool; x-vga bool; legacy-igd bool; mdev string(/[^\/.:]+/);
+		vendor-id string(/0x[0-9a-fA-F]{4}/); device-id string(/0x[0-9a-fA-F]{4}/); sub-vendor-id string(/0x[0-9a-fA-F]{4}/); sub-device-id string(/0x[0-9a-fA-F]{4}/); driver enum(vfio keep)`)
+	_ = schema.Define("sev", "type* enum(std es snp) default-key; no-debug bool; no-key-sharing bool; allow-smt bool; kernel-hashes bool")
+	_ = schema.Define("tdx", "type* enum(tdx) default-key; attestation bool; vsock-cid int(2..); vsock-port int(0..)")
 	_ = schema.Define("cpu-conf", "cputype string default-key; flags string; guest-phys-bits int(32..64); hidden bool; hv-vendor-id string; phys-bits string; reported-model string")
 )
 
@@ -70,17 +77,17 @@ var optionGroups = []optionGroup{
 	{"VM.Config.Memory", false, `memory memory; balloon int(0..); allow-ksm bool`},
 	{"VM.Config.Memory", true, `shares int(0..50000)`},
 	{"VM.Config.HWType", false, `acpi bool; hotplug hotplug; kvm bool; machine machine; scsihw enum(lsi lsi53c810 virtio-scsi-pci virtio-scsi-single megasas pvscsi);
-		smbios1 smbios1(..512); tablet bool; vga vga; watchdog string; audio0 audio; rng0 string; arch enum(x86_64 aarch64); amd-sev string; intel-tdx string; serial[0-3] string(/\/dev\/[^,]+|socket/); virtiofs[0-9] virtiofs`},
-	{"VM.Config.Options", false, `agent agent; autostart bool; bios enum(seabios ovmf); freeze bool; keyboard string; localtime bool; ostype enum(other wxp w2k w2k3 w2k8 wvista win7 win8 win10 win11 l24 l26 solaris);
-		reboot bool; spice_enhancements spice-enhancements; startdate string; tdf bool; template bool; vmgenid string(/(?:[a-fA-F0-9]{8}(?:-[a-fA-F0-9]{4}){3}-[a-fA-F0-9]{12}|[01])/)`},
+		smbios1 smbios1(..512); tablet bool; vga vga; watchdog watchdog; audio0 audio; rng0 rng; arch enum(x86_64 aarch64); amd-sev sev; intel-tdx tdx; serial[0-3] string(/\/dev\/[^,]+|socket/); virtiofs[0-9] virtiofs`},
+	{"VM.Config.Options", false, `agent agent; autostart bool; bios enum(seabios ovmf); freeze bool; keyboard ` + keyboards + `; localtime bool; ostype enum(other wxp w2k w2k3 w2k8 wvista win7 win8 win10 win11 l24 l26 solaris);
+		reboot bool; spice_enhancements spice-enhancements; startdate string(/(now|\d{4}-\d{1,2}-\d{1,2}(T\d{1,2}:\d{1,2}:\d{1,2})?)/); tdf bool; template bool; vmgenid string(/(?:[a-fA-F0-9]{8}(?:-[a-fA-F0-9]{4}){3}-[a-fA-F0-9]{12}|[01])/)`},
 	{"VM.Config.Options", true, `name dns-name; description string(..8192); onboot bool; protection bool; tags tag-list; startup startup; vmstatestorage storage-id; migrate_downtime num(0..); migrate_speed int(0..)`},
-	{"VM.Config.Disk", false, `boot boot; bootdisk string(/(ide|sata|scsi|virtio)\d+/); efidisk0 efidisk; tpmstate0 tpmstate`},
+	{"VM.Config.Disk", false, `boot boot; bootdisk bootdisk(/(ide|sata|scsi|virtio)\d+/); efidisk0 efidisk; tpmstate0 tpmstate`},
 	{"VM.Config.Disk", false, `ide[0-3] ide-drive; sata[0-5] sata-drive`},
 	{"VM.Config.Disk", true, `scsi[0-30] scsi-drive; virtio[0-15] virtio-drive; unused[0-255] unused; cdrom ide-drive`},
 	{"VM.Config.Network", true, `net[0-31] net`},
-	{"VM.Config.Cloudinit|VM.Config.Network", true, `cicustom string; cipassword string; citype enum(configdrive2 nocloud opennebula); ciupgrade bool; ciuser string;
+	{"VM.Config.Cloudinit|VM.Config.Network", true, `cicustom cicustom; cipassword string; citype enum(configdrive2 nocloud opennebula); ciupgrade bool; ciuser string;
 		ipconfig[0-31] ipconfig; nameserver address-list; searchdomain string; sshkeys urlencoded`},
-	{rootOnly, false, `args string; parallel[0-2] string; hostpci[0-15] string; usb[0-13] usb; ivshmem ivshmem`},
+	{rootOnly, false, `args string; parallel[0-2] string(/\/dev\/parport\d+|\/dev\/usb\/lp\d+/); hostpci[0-15] hostpci; usb[0-13] usb; ivshmem ivshmem`},
 	{rootOnly, true, `hookscript volume-id; lock enum(backup clone create migrate rollback snapshot snapshot-delete suspending suspended)`},
 }
 

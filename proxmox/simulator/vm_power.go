@@ -12,16 +12,16 @@ import (
 func powerEndpoints() []*endpoint {
 	power := need("/vms/{vmid}", "VM.PowerMgmt")
 	at := func(verb, params string, run func(*call) (any, error)) *endpoint {
-		return on("POST /nodes/{node}/qemu/{vmid}/status/"+verb, power, "skiplock bool;"+params, run)
+		return on("POST /nodes/{node}/qemu/{vmid}/status/"+verb, power, params, run)
 	}
 	return []*endpoint{
-		at("start", "timeout int(0..); migratedfrom node; migration_network string; migration_type enum(secure insecure); machine machine; stateuri string(..128); targetstorage string; force-cpu string; with-conntrack-state bool; nets-host-mtu string", (*call).startVM),
-		at("stop", "timeout int(0..); keepActive bool; migratedfrom node; overrule-shutdown bool", (*call).stopVM),
-		at("shutdown", "timeout int(0..); forceStop bool; keepActive bool", (*call).shutdownVM),
+		at("start", "skiplock bool;timeout int(0..); migratedfrom node; migration_network cidr; migration_type enum(secure insecure); machine machine; stateuri string(..128); targetstorage storage-pair-list; force-cpu string; with-conntrack-state bool; nets-host-mtu string(/net\\d+=\\d+(,net\\d+=\\d+)*/)", (*call).startVM),
+		at("stop", "skiplock bool;timeout int(0..); keepActive bool; migratedfrom node; overrule-shutdown bool", (*call).stopVM),
+		at("shutdown", "skiplock bool;timeout int(0..); forceStop bool; keepActive bool", (*call).shutdownVM),
 		at("reboot", "timeout int(0..)", (*call).rebootVM),
-		at("reset", "", (*call).resetVM),
-		at("suspend", "todisk bool; statestorage storage-id requires=todisk", (*call).suspendVM),
-		at("resume", "nocheck bool", (*call).resumeVM),
+		at("reset", "skiplock bool;", (*call).resetVM),
+		at("suspend", "skiplock bool;todisk bool; statestorage storage-id requires=todisk", (*call).suspendVM),
+		at("resume", "skiplock bool;nocheck bool", (*call).resumeVM),
 	}
 }
 

@@ -27,7 +27,18 @@ func init() {
 		"timezone":            match(`[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*`, "invalid time zone '%s'"),
 		"bridge-pair":         anything,
 		"email-or-username":   match(`\S+`, "value does not look like a valid email address or user name"),
-		"sdn-id":              match(`[a-zA-Z][a-zA-Z0-9]*[a-zA-Z0-9]`, "SDN ID '%s' contains illegal characters"),
+		"email-opt":           emailOrNothing,
+		"mac-prefix":          match(`(?i:[a-f0-9][02468ace](?::[a-f0-9]{2}){0,2}(?::[a-f0-9]?)?)`, "value is not a valid unicast MAC address prefix"),
+		"storage-path":        match(`/.*`, "value does not look like a valid absolute path"),
+		"lvm-name":            match(`(?i:[a-z0-9][a-z0-9._-]*[a-z0-9])`, "lvm name '%s' contains illegal characters"),
+		"storage-content":     match(`images|rootdir|vztmpl|iso|backup|snippets|none|import`, "invalid content type '%s'"),
+		"storage-options":     match(`\S+`, "invalid options '%s'"),
+		"storage-server":      match(`[A-Za-z0-9]([A-Za-z0-9.:-]*[A-Za-z0-9])?`, "value does not look like a valid server name or IP address"),
+		"bootdisk":            match(`(ide[0-3]|sata[0-5]|scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|efidisk0|tpmstate0)`, "invalid boot disk '%s'"),
+		"day-of-week":         match(`(mon|tue|wed|thu|fri|sat|sun)`, "invalid day '%s'"),
+		"ldap-attr":           match(`[a-zA-Z0-9]+`, "value '%s' does not look like a simple ldap attribute name"),
+		"task-status":         match(`(?i:ok|error|warning|unknown)`, "invalid status '%s'"),
+		"storage-pair":        match(`(?i:1|[a-z][a-z0-9._-]*[a-z0-9](:[a-z][a-z0-9._-]*[a-z0-9])?)`, "storage ID '%s' contains illegal characters"),
 	} {
 		formats[name] = f
 	}
@@ -104,4 +115,11 @@ func ipOrCIDROrAlias(text string) error {
 		return nil
 	}
 	return ipOrCIDR(text)
+}
+
+func emailOrNothing(text string) error {
+	if text == "" {
+		return nil
+	}
+	return formats["email"](text)
 }
