@@ -27,10 +27,20 @@ func (s *Server) authenticate(user, password string) error {
 		return errors.New("OpenID realm does not allow password verification.")
 	case password == "":
 		return errors.New("no password")
+	case r.kind == "ldap" || r.kind == "ad":
+		return r.directory.authenticate(strings.TrimSuffix(user, "@"+r.name), password)
 	case u == nil || u.Password == "":
 		return errors.New("no password set")
 	case u.Password != password:
 		return errors.New(map[bool]string{true: "Authentication failure", false: "invalid credentials"}[r.kind == "pam"])
+	}
+	return nil
+}
+
+// authenticate checks a password as the server behind a realm would.
+func (d *Directory) authenticate(name, password string) error {
+	if u, known := d.user(name); !known || u.Password == "" || u.Password != password {
+		return errors.New("80090308: LdapErr: DSID-0C09030F, comment: AcceptSecurityContext error, data 52e")
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ type realm struct {
 	name, kind, comment string
 	isDefault           bool
 	options             map[string]string
+	directory           *Directory // of ldap and ad
 }
 
 // realmFields are the options of realms of all types.

@@ -19,13 +19,19 @@ var (
 type job struct {
 	id     string
 	fields map[string]string
+	last   int64 // when it ran, or was made; seconds since 1970
 }
 
-const jobFields = `schedule calendar-event(..128); starttime string(/\d{1,2}:\d{1,2}/); dow day-of-week-list requires=starttime; enabled bool default=1; all bool; vmid vmid-list; exclude vmid-list; exclude-path array;
-pool string; node node; storage storage-id; dumpdir string; mode enum(snapshot suspend stop); compress enum(0 1 gzip lzo zstd); mailto email-or-username-list; mailnotification enum(always failure);
-notification-mode enum(auto legacy-sendmail notification-system); notes-template string(..1024) requires=storage; prune-backups prune-backups; comment string(..512); repeat-missed bool; fleecing fleecing;
-bwlimit int(0..); ionice int(0..8); lockwait int(0..); performance performance; pigz int; protected bool requires=storage; quiet bool; remove bool; script string;
-stdexcludes bool; stop bool; stopwait int(0..); tmpdir string; zstd int; pbs-change-detection-mode enum(legacy data metadata)`
+// dumpFields are the options of backups, jobFields those of jobs that make them.
+const (
+	dumpFields = `all bool; vmid vmid-list; exclude vmid-list; exclude-path array; pool string; node node; storage storage-id; dumpdir string; mode enum(snapshot suspend stop);
+compress enum(0 1 gzip lzo zstd); mailto email-or-username-list; mailnotification enum(always failure); notification-mode enum(auto legacy-sendmail notification-system);
+notes-template string(..1024) requires=storage; prune-backups prune-backups; fleecing fleecing; bwlimit int(0..); ionice int(0..8); lockwait int(0..); performance performance; pigz int;
+protected bool requires=storage; quiet bool; remove bool; script string; stdexcludes bool; stop bool; stopwait int(0..); tmpdir string; zstd int;
+pbs-change-detection-mode enum(legacy data metadata)`
+	jobFields = dumpFields + `; schedule calendar-event(..128); starttime string(/\d{1,2}:\d{1,2}/); dow day-of-week-list requires=starttime; enabled bool default=1; comment string(..512);
+repeat-missed bool`
+)
 
 // backupEndpoints are backup jobs. Source: pve-manager PVE/API2/Backup.pm.
 func backupEndpoints() []*endpoint {
@@ -73,14 +79,11 @@ func (c *call) listJobs() (any, error) {
 	rows := []any{}
 	for _, j := range c.s.jobs {
 		r := j.row()
-		r["next-run"] = c.s.nextRun()
+		r["next-run"] = c.s.nextRun(j, c.s.now())
 		rows = append(rows, r)
 	}
 	return rows, nil
 }
-
-// nextRun is the next full hour: schedules are not computed.
-func (s *Server) nextRun() int64 { return s.unix()/3600*3600 + 3600 }
 
 func (c *call) readJob() (any, error) {
 	j := c.s.job(c.text("id"))
@@ -100,7 +103,7 @@ func (c *call) createJob() (any, error) {
 	if !c.has("schedule") && !c.has("starttime") {
 		return nil, invalid("schedule", "neither 'starttime' nor 'schedule' were set")
 	}
-	j := &job{id: or(c.text("id"), "backup-"+newUUID()[:13]), fields: map[string]string{"enabled": "1"}}
+	j := &job{id: or(c.text("id"), "backup-"+newUUID()[:13]), fields: map[string]string{"enabled": "1"}, last: c.s.unix()}
 	if c.s.job(j.id) != nil {
 		return nil, fail("Job '%s' already exists", j.id)
 	}
@@ -117,6 +120,9 @@ func (c *call) setJob(j *job) {
 		if k != "id" && k != "delete" {
 			j.fields[k] = c.text(k)
 		}
+	}
+	if _, onNode := c.uri["node"]; onNode {
+		delete(j.fields, "node")
 	}
 	if t := j.fields["starttime"]; t != "" {
 		j.fields["schedule"] = strings.TrimSpace(j.fields["dow"] + " " + t)

@@ -95,11 +95,12 @@ func (s *Server) uptime(g *guest) int64 {
 	return int64(s.now().Sub(g.started) / time.Second)
 }
 
-// background keeps the cluster's clockwork going: statistics, the HA manager and replication.
+// background keeps the cluster's clockwork going: statistics, the HA manager, replication and backup jobs.
 func (s *Server) background() {
 	s.every(s.profile.Statistics, s.broadcast)
 	s.every(s.profile.ManagerCycle, s.manage)
 	s.every(s.profile.ManagerCycle, s.replicate)
+	s.every(s.profile.ManagerCycle, s.runJobs)
 }
 
 // tell lets whoever waits for the background look again.

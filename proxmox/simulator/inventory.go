@@ -79,6 +79,8 @@ type RealmSpec struct {
 	Comment string            `json:"comment,omitempty"`
 	Default bool              `json:"default,omitempty"`
 	Options map[string]string `json:"options,omitempty"`
+	// Directory is what the server behind a realm of type ldap or ad holds.
+	Directory *Directory `json:"directory,omitempty"`
 }
 
 // UserSpec is a user with its tokens.

@@ -20,7 +20,8 @@ func (s *Server) load(inv *Inventory) error {
 	s.nodes, s.storages, s.realms = map[string]*node{}, map[string]*storage{}, map[string]*realm{}
 	s.volumes, s.guests, s.acl = map[string]*volume{}, map[int]*guest{}, permission.New()
 	s.ha, s.walls = newHA(), map[string]*firewall.Config{}
-	s.replications, s.sessions = map[string]*replication{}, map[string]*session{}
+	s.replications, s.sessions, s.sections = map[string]*replication{}, map[string]*session{}, map[string]map[string]row{}
+	s.jobs = nil
 	steps := []struct {
 		name string
 		load func(*Inventory) error
@@ -51,7 +52,8 @@ func (s *Server) loadNodes(inv *Inventory) error {
 			return fmt.Errorf("name %q is not valid or is there twice", spec.Name)
 		}
 		n := &node{name: spec.Name, address: spec.Address, id: i + 1, cpus: or(spec.CPUs, 16), memory: int64(or(spec.MemoryMiB, 65536)) << 20,
-			network: network.New(bridgesOr(spec.Bridges, "vmbr0"), prefixLength(spec.Address)), online: !spec.Offline, started: s.now(), fingerprint: fingerprint()}
+			network: network.New(bridgesOr(spec.Bridges, "vmbr0"), prefixLength(spec.Address)), system: newSystem(spec.Name, spec.Address),
+			online: !spec.Offline, started: s.now(), fingerprint: fingerprint()}
 		if spec.Offline {
 			n.down = s.now()
 		}
@@ -97,7 +99,7 @@ func (s *Server) loadUsers(inv *Inventory) error {
 		if old := s.realms[r.Name]; old != nil && comment == "" {
 			comment = old.comment
 		}
-		s.realms[r.Name] = &realm{name: r.Name, kind: r.Type, comment: comment, isDefault: r.Default, options: copyMap(r.Options)}
+		s.realms[r.Name] = &realm{name: r.Name, kind: r.Type, comment: comment, isDefault: r.Default, options: copyMap(r.Options), directory: r.Directory}
 	}
 	for _, spec := range inv.Users {
 		u := &permission.User{Enable: !spec.Disabled, Expire: spec.Expire, Password: spec.Password, Email: spec.Email, Comment: spec.Comment, Tokens: map[string]*permission.Token{}}

@@ -34,7 +34,7 @@ func (s *Server) saveHosts(inv *Inventory) {
 	s.saveSDN(inv)
 	for _, name := range sortedKeys(s.realms) {
 		if r := s.realms[name]; name != "pam" && name != "pve" || len(r.options) > 0 || r.isDefault {
-			inv.Realms = append(inv.Realms, RealmSpec{Name: name, Type: r.kind, Comment: r.comment, Default: r.isDefault, Options: copyMap(r.options)})
+			inv.Realms = append(inv.Realms, RealmSpec{Name: name, Type: r.kind, Comment: r.comment, Default: r.isDefault, Options: copyMap(r.options), Directory: r.directory})
 		}
 	}
 }

@@ -22,6 +22,12 @@ func (c *call) createCT() (any, error) {
 		delete(w.set, name)
 	}
 	maps.DeleteFunc(w.set, func(name, _ string) bool { return unusedName.MatchString(name) })
+	if c.flag("restore", false) {
+		if err := c.mayCreateCT(w); err != nil {
+			return nil, err
+		}
+		return c.restoreCT(w)
+	}
 	steps := []func(*change) error{c.mayCreateCT, c.checkTemplate, c.checkMounts}
 	for _, step := range steps {
 		if err := step(w); err != nil {
@@ -49,7 +55,7 @@ func (c *call) mayCreateCT(w *change) error {
 			return err
 		}
 	}
-	if g := c.s.guests[w.vmid]; g != nil {
+	if g := c.s.guests[w.vmid]; g != nil && !c.flag("restore", false) {
 		return fail("%s %d already exists on node '%s'", map[string]string{"qemu": "VM", "lxc": "CT"}[g.kind], w.vmid, g.node)
 	}
 	if keys := c.text("ssh-public-keys"); keys != "" {

@@ -78,7 +78,12 @@ func (c *call) nodeStatus() (any, error) {
 }
 
 func (c *call) nodeTime() (any, error) {
-	return row{"timezone": "UTC", "time": c.s.unix(), "localtime": c.s.unix()}, nil
+	at := c.s.now()
+	if zone, err := time.LoadLocation(c.system().timezone); err == nil {
+		_, offset := at.In(zone).Zone()
+		at = at.Add(time.Duration(offset) * time.Second)
+	}
+	return row{"timezone": c.system().timezone, "time": c.s.unix(), "localtime": at.Unix()}, nil
 }
 
 // mayBelow asks on a path and on those below it that have entries of their own.

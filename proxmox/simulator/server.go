@@ -74,6 +74,7 @@ type Server struct {
 	jobs     []*job
 
 	replications map[string]*replication
+	sections     map[string]map[string]row // by path and name
 
 	faults fault.Rules
 	jump   atomic.Int64 // nanoseconds by which the cluster's clock is off
@@ -187,5 +188,6 @@ var endpoints = sync.OnceValue(func() []*endpoint {
 	return slices.Concat(accessEndpoints(), aclEndpoints(), userEndpoints(), poolEndpoints(), clusterEndpoints(), nodeEndpoints(), taskEndpoints(),
 		storageEndpoints(), contentEndpoints(), guestEndpoints(), ctEndpoints(), applianceEndpoints(), configEndpoints(), cloneEndpoints(), powerEndpoints(), agentEndpoints(),
 		moveEndpoints(), cloudInitEndpoints(), backupEndpoints(), haEndpoints(), ruleEndpoints(), groupEndpoints(), tfaEndpoints(), realmEndpoints(), openIDEndpoints(),
-		firewallEndpoints(), consoleEndpoints(), historyEndpoints(), replicationEndpoints(), snapshotEndpoints(), ctCloneEndpoints(), networkEndpoints(), sdnEndpoints())
+		firewallEndpoints(), consoleEndpoints(), historyEndpoints(), replicationEndpoints(), snapshotEndpoints(), ctCloneEndpoints(), networkEndpoints(), sdnEndpoints(),
+		dumpEndpoints(), sectionEndpoints(), systemEndpoints(), clusterConfigEndpoints(), vmMonitorEndpoints(), syncEndpoints())
 })

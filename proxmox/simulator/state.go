@@ -18,6 +18,7 @@ type node struct {
 	cpus          int
 	memory        int64 // bytes
 	network       *network.Config
+	system        system
 	online        bool
 	down          time.Time // since when it is off
 	told          bool      // a call found it off before

@@ -11,7 +11,8 @@ import (
 type parsed struct {
 	content string
 	format  string
-	vmid    int    // owner of an image
+	vmid    int    // owner of an image, or guest of a backup
+	guest   string // kind of guest of a backup
 	name    string // last part
 	base    string // name of the base volume of a linked clone
 	isBase  bool
@@ -28,7 +29,7 @@ var (
 	backupFile  = regexp.MustCompile(`\Abackup/([^/]+(?:\.(?:tar|tgz|tar\.\w+|vma|vma\.\w+)))\z`)
 	snippet     = regexp.MustCompile(`\Asnippets/([^/]+)\z`)
 	importFile  = regexp.MustCompile(`\Aimport/([^/]+\.(ova|ovf|qcow2|raw|vmdk))\z`)
-	backupOwner = regexp.MustCompile(`\Avzdump-(?:qemu|lxc)-(\d+)-`)
+	backupOwner = regexp.MustCompile(`\Avzdump-(qemu|lxc)-(\d+)-`)
 
 	blockImage  = regexp.MustCompile(`\A(?:(base-\d+-\S+)/)?((vm|base|subvol|basevol)-(\d+)-\S+)\z`)
 	tarFormats  = map[string]string{"gz": "tgz", "xz": "txz", "zst": "tzst", "bz2": "tbz2"}
@@ -71,7 +72,8 @@ func (st *storage) parseOther(name string) (*parsed, error) {
 	if m := backupFile.FindStringSubmatch(name); m != nil {
 		p := &parsed{content: "backup", format: strings.TrimPrefix(path.Ext(m[1]), "."), name: m[1]}
 		if o := backupOwner.FindStringSubmatch(m[1]); o != nil {
-			p.vmid, _ = strconv.Atoi(o[1])
+			p.guest = o[1]
+			p.vmid, _ = strconv.Atoi(o[2])
 		}
 		return p, nil
 	}

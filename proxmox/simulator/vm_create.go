@@ -21,6 +21,9 @@ func (c *call) createVM() (any, error) {
 	if err := c.mayCreate(w); err != nil {
 		return nil, err
 	}
+	if c.has("archive") {
+		return c.restoreVM(w)
+	}
 	if err := c.checkChange(w); err != nil {
 		return nil, err
 	}
@@ -56,7 +59,8 @@ func (c *call) mayCreate(w *change) error {
 			return err
 		}
 	}
-	if c.checkVM(w.target, "VM.Allocate") != nil {
+	inPlace := c.has("archive") && c.flag("force", false) && c.s.guests[w.vmid] != nil && c.may("/vms/"+itoa(w.vmid), "VM.Backup")
+	if c.checkVM(w.target, "VM.Allocate") != nil && !inPlace {
 		return denied("")
 	}
 	return nil

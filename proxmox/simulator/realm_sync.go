@@ -1,0 +1,266 @@
+package simulator
+
+import (
+	"slices"
+	"strings"
+
+	"kubehenge.dev/proxmox/simulator/permission"
+	"kubehenge.dev/proxmox/simulator/schema"
+)
+
+// syncEndpoints take over users and groups from directories. Source: pve-access-control src/PVE/API2/{Domains,Jobs/RealmSync}.pm.
+func syncEndpoints() []*endpoint {
+	const at = "/cluster/jobs/realm-sync"
+	allowed := all(need("/access/realm/{realm}", "Realm.AllocateUser"), need("/access/groups", "User.Modify"))
+	const vanished = "remove-vanished string(/(?:(?:(?:acl|properties|entry);)*(?:acl|properties|entry))|none/); scope enum(users groups both); enable-new bool;"
+	const job = "id* configid; comment string(..512); enabled bool; schedule* calendar-event(..128);" + vanished
+	return []*endpoint{
+		on("POST /access/domains/{realm}/sync", allowed, "dry-run bool; full bool; purge bool;"+vanished, (*call).syncRealm),
+		on("GET "+at, need("/", "Sys.Audit"), "", (*call).listSyncJobs),
+		on("POST "+at+"/{id}", allowed, job+"realm realm(..32)", (*call).createSyncJob),
+		on("GET "+at+"/{id}", need("/", "Sys.Audit"), "id* configid", (*call).readSyncJob),
+		on("PUT "+at+"/{id}", (*call).maySyncJob, job+"delete configid-list(..4096)", (*call).updateSyncJob),
+		on("DELETE "+at+"/{id}", need("/", "Sys.Modify"), "id* configid", (*call).deleteSyncJob),
+	}
+}
+
+// Directory is what stands in the LDAP or Active Directory server behind a realm: there is no such server, so an inventory
+// tells it.
+type Directory struct {
+	Users  []DirectoryUser     `json:"users,omitempty"`
+	Groups map[string][]string `json:"groups,omitempty"` // names of groups with the names of their members
+}
+
+// DirectoryUser is a user of a directory, who may sign in once the realm was synchronised.
+type DirectoryUser struct {
+	Name      string `json:"name"` // without the realm
+	Password  string `json:"password,omitempty"`
+	Email     string `json:"email,omitempty"`
+	FirstName string `json:"firstName,omitempty"`
+	LastName  string `json:"lastName,omitempty"`
+}
+
+// user is the directory's user of this name; false if it has none.
+func (d *Directory) user(name string) (DirectoryUser, bool) {
+	if d == nil {
+		return DirectoryUser{}, false
+	}
+	i := slices.IndexFunc(d.Users, func(u DirectoryUser) bool { return u.Name == name })
+	if i < 0 {
+		return DirectoryUser{}, false
+	}
+	return d.Users[i], true
+}
+
+// syncOptions are the call's options, those of the realm, or the defaults.
+func (c *call) syncOptions(r *realm) (map[string]string, error) {
+	options := map[string]string{"enable-new": "1", "remove-vanished": ""}
+	for k, v := range objectOf(r.options["sync-defaults-options"]) {
+		if text, is := v.(string); is && k != "" {
+			options[k] = text
+		}
+	}
+	for _, k := range []string{"scope", "enable-new", "remove-vanished", "full", "purge"} {
+		if c.has(k) {
+			options[k] = c.text(k)
+		}
+	}
+	if options["remove-vanished"] == "" { // the older options say the same
+		var what []string
+		if options["full"] == "1" {
+			what = append(what, "entry", "properties")
+		}
+		if options["purge"] == "1" {
+			what = append(what, "acl")
+		}
+		options["remove-vanished"] = strings.Join(what, ";")
+	}
+	if options["scope"] == "" {
+		return nil, invalid("scope", "Not passed as parameter and not defined in realm default sync options.")
+	}
+	return options, nil
+}
+
+func (c *call) syncRealm() (any, error) {
+	r := c.s.realms[c.text("realm")]
+	switch {
+	case r == nil:
+		return nil, invalid("realm", "Realm does not exist.")
+	case r.kind != "ldap" && r.kind != "ad":
+		return nil, fail("Cannot sync realm type '%s'! Only LDAP/AD realms can be synced.", r.kind)
+	}
+	options, err := c.syncOptions(r)
+	if err != nil {
+		return nil, err
+	}
+	dry := c.flag("dry-run", false)
+	kind := "auth-realm-sync"
+	if dry {
+		kind += "-test"
+	}
+	return c.fork(c.s.local, kind, r.name, func(t *task) error {
+		t.say("starting sync for realm %s", r.name)
+		if err := t.busy(); err != nil {
+			return err
+		}
+		if r.directory == nil {
+			return fail("Can't contact LDAP server: %s", r.options["server1"])
+		}
+		if dry {
+			t.say("NOTE: Dry test run, changes were NOT written to the configuration.")
+			return nil
+		}
+		c.s.takeOver(t, r, options)
+		return nil
+	}), nil
+}
+
+// takeOver makes the realm's users and groups those of its directory.
+func (s *Server) takeOver(t *task, r *realm, options map[string]string) {
+	removed := strings.Split(options["remove-vanished"], ";")
+	if options["scope"] != "groups" {
+		s.takeOverUsers(t, r, removed, options["enable-new"] != "0")
+	}
+	if options["scope"] != "users" {
+		s.takeOverGroups(t, r, removed)
+	}
+	s.acl.Changed()
+	t.say("successfully updated configuration")
+}
+
+func (s *Server) takeOverUsers(t *task, r *realm, removed []string, enable bool) {
+	for _, id := range sortedKeys(s.acl.Users) {
+		name, ours := strings.CutSuffix(id, "@"+r.name)
+		if _, there := r.directory.user(name); !ours || there {
+			continue
+		}
+		if slices.Contains(removed, "acl") {
+			s.acl.Forget(permission.KindUser, id)
+		}
+		if slices.Contains(removed, "entry") {
+			t.say("remove user '%s'", id)
+			s.forgetUser(id)
+		}
+	}
+	for _, d := range r.directory.Users {
+		id := d.Name + "@" + r.name
+		u := s.acl.Users[id]
+		if u == nil {
+			t.say("adding user '%s'", id)
+			u = &permission.User{Enable: enable, Tokens: map[string]*permission.Token{}}
+			s.acl.Users[id] = u
+		}
+		u.Email, u.FirstName, u.LastName = d.Email, d.FirstName, d.LastName
+	}
+}
+
+func (s *Server) takeOverGroups(t *task, r *realm, removed []string) {
+	ours := map[string]bool{}
+	for name, members := range r.directory.Groups {
+		id := name + "-" + r.name
+		ours[id] = true
+		g := s.acl.Groups[id]
+		if g == nil {
+			t.say("adding group '%s'", id)
+			g = &permission.Group{Users: map[string]bool{}}
+			s.acl.Groups[id] = g
+		}
+		g.Users = map[string]bool{}
+		for _, m := range members {
+			if s.acl.Users[m+"@"+r.name] != nil {
+				g.Users[m+"@"+r.name] = true
+			}
+		}
+	}
+	for _, id := range sortedKeys(s.acl.Groups) {
+		if !strings.HasSuffix(id, "-"+r.name) || ours[id] {
+			continue
+		}
+		if slices.Contains(removed, "acl") {
+			s.acl.Forget(permission.KindGroup, id)
+		}
+		if slices.Contains(removed, "entry") {
+			t.say("remove group '%s'", id)
+			delete(s.acl.Groups, id)
+		}
+	}
+}
+
+const syncJobs = "/cluster/jobs/realm-sync"
+
+// syncJob is the job that the path names.
+func (c *call) syncJob() row { return c.s.sections[syncJobs][c.text("id")] }
+
+// maySyncJob asks for the realm of the job that the path names.
+func (c *call) maySyncJob() error {
+	if j := c.syncJob(); j != nil {
+		if err := c.check("/access/realm/"+schema.Text(j["realm"]), "Realm.AllocateUser"); err != nil {
+			return err
+		}
+	}
+	return c.check("/access/groups", "User.Modify")
+}
+
+func (c *call) listSyncJobs() (any, error) {
+	rows := []any{}
+	for _, id := range sortedKeys(c.s.sections[syncJobs]) {
+		r := row{"id": id}
+		for k, v := range c.s.sections[syncJobs][id] {
+			r[k] = v
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+func (c *call) setSyncJob(old row) row {
+	s := section{id: "id"}
+	r := s.fill(c, old)
+	r["type"] = "realm-sync"
+	return r
+}
+
+func (c *call) createSyncJob() (any, error) {
+	id, realm := c.text("id"), c.s.realms[c.text("realm")]
+	switch {
+	case c.syncJob() != nil:
+		return nil, fail("Job '%s' already exists", id)
+	case realm == nil:
+		return nil, invalid("realm", "No such realm '%s'", c.text("realm"))
+	case realm.kind != "ldap" && realm.kind != "ad":
+		return nil, invalid("realm", "Only LDAP/AD realms can be synced.")
+	}
+	if c.s.sections[syncJobs] == nil {
+		c.s.sections[syncJobs] = map[string]row{}
+	}
+	r := c.setSyncJob(nil)
+	if _, set := r["enabled"]; !set {
+		r["enabled"] = 1
+	}
+	c.s.sections[syncJobs][id] = r
+	return nil, nil
+}
+
+func (c *call) readSyncJob() (any, error) {
+	if j := c.syncJob(); j != nil {
+		return j, nil
+	}
+	return nil, invalid("id", "No such job '%s'", c.text("id"))
+}
+
+func (c *call) updateSyncJob() (any, error) {
+	j := c.syncJob()
+	if j == nil {
+		return nil, fail("no such realm-sync job")
+	}
+	c.s.sections[syncJobs][c.text("id")] = c.setSyncJob(j)
+	return nil, nil
+}
+
+func (c *call) deleteSyncJob() (any, error) {
+	if c.syncJob() == nil {
+		return nil, invalid("id", "No such job '%s'", c.text("id"))
+	}
+	delete(c.s.sections[syncJobs], c.text("id"))
+	return nil, nil
+}
