@@ -1,6 +1,7 @@
 import { Link, useMatch } from "react-router";
 import { useClusters } from "@/api";
 import { BrandMark, Button, Icon } from "@/components";
+import { layer } from "@/components/popup/layer";
 import { useTexts } from "@/i18n";
 import layout from "@/styles/layout.module.css";
 import { Account } from "./Account";
@@ -27,6 +28,7 @@ export function Topbar({ onMenu, onFind, onKeys }: { onMenu: () => void; onFind:
       <Button variant="quiet" icon="search" label={t("findShort")} className={layout.onlyPhone} onClick={onFind} />
       <NewCluster />
       <Account onKeys={onKeys} />
+      <div ref={layer} className={css.layer} />
     </header>
   );
 }

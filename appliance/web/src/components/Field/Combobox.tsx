@@ -2,6 +2,7 @@ import { Combobox as Base } from "@base-ui/react/combobox";
 import { useTexts } from "@/i18n";
 import { cx } from "@/styles/classes";
 import { Icon } from "../Icon/Icon";
+import { layer } from "../popup/layer";
 import popup from "../popup/popup.module.css";
 import css from "./Combobox.module.css";
 import { useField } from "./Field";
@@ -35,7 +36,7 @@ export function Combobox<V extends string>({ value, onChange, options, label, pl
           <Icon name="down" small />
         </Base.Trigger>
       </div>
-      <Base.Portal>
+      <Base.Portal container={layer}>
         <Base.Positioner className={popup.place} sideOffset={4}>
           <Base.Popup className={popup.popup}>
             <Base.Empty className={popup.empty}>{t("nothingFits")}</Base.Empty>

@@ -1,6 +1,7 @@
 import { Select as Base } from "@base-ui/react/select";
 import { cx } from "@/styles/classes";
 import { Icon } from "../Icon/Icon";
+import { layer } from "../popup/layer";
 import popup from "../popup/popup.module.css";
 import { Combobox } from "./Combobox";
 import { useField } from "./Field";
@@ -51,7 +52,7 @@ function Plain<V extends string>({ value, onChange, options, label, placeholder,
         </span>
         <Icon name="down" />
       </Base.Trigger>
-      <Base.Portal>
+      <Base.Portal container={layer}>
         <Base.Positioner className={popup.place} sideOffset={4} alignItemWithTrigger={false}>
           <Base.Popup className={popup.popup}>
             <Base.List className={popup.list}>

@@ -5,6 +5,7 @@ import type { Answer } from "@/api";
 import { cx } from "@/styles/classes";
 import { reasonOf } from "../Button/Button";
 import { Icon, type IconName } from "../Icon/Icon";
+import { layer } from "../popup/layer";
 import popup from "../popup/popup.module.css";
 
 export interface MenuItem {
@@ -32,7 +33,7 @@ export function Menu({ trigger, items, head, align = "end" }: { trigger: ReactEl
   return (
     <Base.Root>
       <Base.Trigger render={trigger} />
-      <Base.Portal>
+      <Base.Portal container={layer}>
         <Base.Positioner className={popup.place} sideOffset={4} align={align}>
           <Base.Popup className={popup.popup}>
             {head}

@@ -7,6 +7,7 @@ const texts: Same<typeof en> = {
   filter: "Cluster filtern",
   filterExample: "Filter, zum Beispiel phase:error owner:me",
   filterBy: "Filtern nach",
+  filterNext: "Was folgen kann",
   me: "Ich",
   sum: { one: "{n} Cluster, {ready} von {wanted} Knoten an", other: "{n} Cluster, {ready} von {wanted} Knoten an" },
   phase: "Zustand",

@@ -6,6 +6,7 @@ export default {
   filter: "Filter clusters",
   filterExample: "Filter, for example phase:error owner:me",
   filterBy: "Filter by",
+  filterNext: "What may come next",
   me: "Me",
   sum: { one: "{n} cluster, {ready} of {wanted} nodes up", other: "{n} clusters, {ready} of {wanted} nodes up" },
   phase: "Phase",

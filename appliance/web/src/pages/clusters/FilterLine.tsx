@@ -1,14 +1,12 @@
-import { Autocomplete } from "@base-ui/react/autocomplete";
-import { useEffect, useMemo, useState } from "react";
 import type { Phase, Summary } from "@/api";
-import { Button, Icon, Menu, type MenuItem, usePhaseWord } from "@/components";
-import popup from "@/components/popup/popup.module.css";
+import { Button, Menu, type MenuItem, usePhaseWord } from "@/components";
 import { useTexts } from "@/i18n";
 import { cx } from "@/styles/classes";
+import { FilterInput } from "./FilterInput";
 import css from "./FilterLine.module.css";
-import { type FilterField, parseFilter, suggestions, toggleValue, valuesOf } from "./filter";
+import { type FilterField, parseFilter, toggleValue, valuesOf } from "./filter";
 
-interface FilterProps {
+export interface FilterProps {
   value: string;
   onChange: (value: string) => void;
   clusters: readonly Summary[];
@@ -28,50 +26,6 @@ export function FilterLine(props: FilterProps) {
       </div>
     </>
   );
-}
-
-function FilterInput({ value, onChange, clusters }: FilterProps) {
-  const t = useTexts("clusters");
-  const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
-  const items = useMemo(() => suggestions(typed, clusters), [typed, clusters]);
-  const change = (now: string) => {
-    setTyped(now);
-    onChange(now);
-  };
-  return (
-    <Autocomplete.Root items={items} filter={null} value={typed} onValueChange={change} mode="list" openOnInputClick>
-      <div className={css.search}>
-        <Icon name="search" />
-        <Autocomplete.Input
-          className={css.input}
-          aria-label={t("filter")}
-          placeholder={t("filterExample")}
-          spellCheck={false}
-          onKeyDown={(e) => e.key === "Escape" && e.currentTarget.getAttribute("aria-expanded") !== "true" && leave(e.currentTarget, change)}
-        />
-      </div>
-      <Autocomplete.Portal>
-        <Autocomplete.Positioner className={popup.place} sideOffset={4}>
-          <Autocomplete.Popup className={cx(popup.popup, items.length === 0 && css.gone)}>
-            <Autocomplete.List className={popup.list}>
-              {(item: string) => (
-                <Autocomplete.Item key={item} value={item} className={popup.item}>
-                  {item.split(/\s+/).at(-1)}
-                </Autocomplete.Item>
-              )}
-            </Autocomplete.List>
-          </Autocomplete.Popup>
-        </Autocomplete.Positioner>
-      </Autocomplete.Portal>
-    </Autocomplete.Root>
-  );
-}
-
-/** Esc empties a filter, and leaves it where it is empty. */
-function leave(input: HTMLInputElement, change: (value: string) => void): void {
-  if (input.value) change("");
-  else input.blur();
 }
 
 /** How many values a menu offers; more are found by typing. */

@@ -38,7 +38,7 @@ export function SecondFactor({ user, factors, busy, error, onBack, onSend }: Sec
   return (
     <>
       <h1>{t("secondTitle")}</h1>
-      <p className={layout.soft}>{has.length > 1 ? t("secondSeveral", { user, n: has.length }) : t("secondOne", { user })}</p>
+      <p className={layout.soft}>{has.length > 1 ? t("secondSeveral", { user }) : t("secondOne", { user })}</p>
       <form onSubmit={submit} noValidate>
         <Field label={labels[kind]}>
           <Input

@@ -2,6 +2,7 @@ import { useEffect, useState } from "react";
 import { useNavigate, useSearchParams } from "react-router";
 import { type Factors, isApiError, useSignIn } from "@/api";
 import { BrandMark } from "@/components";
+import { layer } from "@/components/popup/layer";
 import { useTexts } from "@/i18n";
 import { Account, type Given } from "./Account";
 import { Land } from "./Land";
@@ -53,6 +54,7 @@ export function Component() {
         )}
       </div>
       <Land />
+      <div ref={layer} className={css.layer} />
     </main>
   );
 }
