@@ -58,7 +58,7 @@ function Item({ item }: { item: MenuItem }) {
       {item.icon && <Icon name={item.icon} />}
       <span className={popup.words}>
         {item.label}
-        {why && <small>{why}</small>}
+        {why && <span className={popup.why}>{why}</span>}
       </span>
       {item.detail && <span className={popup.detail}>{item.detail}</span>}
     </>

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import type { Summary } from "@/api/types";
-import { fits, parseFilter, suggestions, toggleValue, valuesOf } from "./filter";
+import { filtered, suggestions, toggleValue, valuesOf } from "./filter";
 import { memoryOf } from "./memory";
 
 const cluster = (over: Partial<Summary>) =>
@@ -27,9 +27,10 @@ test.each([
   ["version:v1.35.6", ["warehouse"]],
   ['"phase:error"', []],
   ["phase:", ["shop", "shop-10", "warehouse"]],
+  ["shop-10 pha", ["shop-10"]],
+  ["nothing", []],
 ])("the filter %s finds %s", (text, want) => {
-  const filter = parseFilter(text);
-  expect(all.filter((c) => fits(c, filter, "alice@ldap")).map((c) => c.name)).toEqual(want);
+  expect(filtered(all, text, "alice@ldap").map((c) => c.name)).toEqual(want);
 });
 
 describe("a filter", () => {

@@ -5,6 +5,7 @@ import { Button, type Column, Menu, type MenuItem, PhaseBadge, Tag, Time, useWor
 import { phases } from "@/components/Stones/groups";
 import { type Language, useLanguage, useTexts } from "@/i18n";
 import { askAddress, clusterAddress } from "@/shell/addresses";
+import css from "./columns.module.css";
 import layout from "@/styles/layout.module.css";
 import { memoryOf } from "./memory";
 
@@ -54,10 +55,11 @@ function Name({ cluster: c }: { cluster: Summary }) {
 function Message({ cluster: c }: { cluster: Summary }) {
   const t = useTexts("clusters");
   return (
-    <>
-      {c.message || (c.phase === "Unknown" && t("notSeenYet"))} {c.problems?.length ? <Tag tone="wait">{t("fileHasProblem")}</Tag> : null}{" "}
+    <span className={css.message}>
+      <span title={c.message}>{c.message || (c.phase === "Unknown" && t("notSeenYet"))}</span>
+      {c.problems?.length ? <Tag tone="wait">{t("fileHasProblem")}</Tag> : null}
       {c.pending && <Tag tone="wait">{t("changeWaits")}</Tag>}
-    </>
+    </span>
   );
 }
 

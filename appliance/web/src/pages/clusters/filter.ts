@@ -28,6 +28,17 @@ export function parseFilter(text: string): Filter {
   return filter;
 }
 
+/** The clusters that fit a filter. While its last word is the beginning of a field, such as pha, and fits none, it is not counted yet. */
+export function filtered(clusters: readonly Summary[], text: string, me: string): Summary[] {
+  const of = (t: string) => {
+    const filter = parseFilter(t);
+    return clusters.filter((c) => fits(c, filter, me));
+  };
+  const found = of(text);
+  const [, before = "", last = ""] = /^(.*?)(\S*)$/s.exec(text) ?? [];
+  return found.length === 0 && last && fields.some((f) => f.startsWith(last.toLowerCase())) ? of(before) : found;
+}
+
 /** The value of a cluster in a field, in small letters. */
 function valueOf(c: Summary, field: FilterField): string {
   return { phase: c.phase, owner: c.owner ?? "", namespace: c.namespace, version: c.version ?? c.wantedVersion }[field].toLowerCase();

@@ -7,7 +7,7 @@ import { cx } from "@/styles/classes";
 import layout from "@/styles/layout.module.css";
 import { useColumns } from "./columns";
 import { FilterLine } from "./FilterLine";
-import { fits, parseFilter } from "./filter";
+import { filtered } from "./filter";
 
 /** All clusters that the person may see. The filter and the order are in the address, so that they can be kept and sent. */
 export function Component() {
@@ -19,10 +19,7 @@ export function Component() {
   const stale = data?.stale?.since;
   const columns = useColumns(useFleet().data?.sizes ?? [], stale);
   const all = data?.clusters;
-  const shown = useMemo(() => {
-    const filter = parseFilter(q);
-    return all?.filter((c) => fits(c, filter, user)) ?? [];
-  }, [all, q, user]);
+  const shown = useMemo(() => filtered(all ?? [], q, user), [all, q, user]);
   const set = (key: "q" | "sort", value: string) =>
     setSearch(
       (now) => {
