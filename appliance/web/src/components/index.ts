@@ -15,7 +15,6 @@ export { Dialog } from "./Dialog/Dialog";
 export { Empty } from "./Empty/Empty";
 export { Failed } from "./Failed/Failed";
 export { Check, Switch } from "./Field/Check";
-export { Combobox } from "./Field/Combobox";
 export { Field, Joined, useField } from "./Field/Field";
 export { Input } from "./Field/Input";
 export { NumberInput } from "./Field/NumberInput";

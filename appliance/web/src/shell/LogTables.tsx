@@ -17,7 +17,7 @@ export function Commits() {
     { key: "commit", head: t("commit"), width: "fit", show: "wide", cell: (c) => <Sha commit={c.commit} to={changeAddress(c)} /> },
     { key: "what", head: t("what"), width: "grow", cell: (c) => c.subject },
     { key: "by", head: t("by"), width: "fit", soft: true, show: "wide", cell: (c) => c.user ?? c.author },
-    { key: "state", head: t("state"), width: "fit", cell: (c) => <State kind={marks[c.state] ?? "stale"}>{words[c.state] ?? c.state}</State> },
+    { key: "state", head: t("state"), width: "fit", cell: (c) => <State kind={marks[c.state] ?? "stale"}>{words[c.state] ?? t("stateUnknown")}</State> },
   ];
   if (!data?.changes.length) return <None text={isApiError(error) ? undefined : data && t("noCommits")} />;
   return <Table label={t("commits")} rows={data.changes} rowKey={(c) => c.commit} columns={columns} dense />;

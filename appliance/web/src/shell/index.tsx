@@ -1,25 +1,32 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Outlet, useLocation, useMatches } from "react-router";
 import { listen } from "@/api";
 import { useTexts } from "@/i18n";
 import type { Handle } from "@/router";
 import layout from "@/styles/layout.module.css";
-import { KeysDialog } from "./KeysDialog";
 import { Log } from "./Log";
 import { Notices } from "./Notices";
-import { Palette } from "./Palette";
 import css from "./shell.module.css";
 import { Side } from "./Side";
 import { Topbar } from "./Topbar";
 import { useKeys } from "./useKeys";
 import { useKept } from "./kept";
 
+// What opens over the page is loaded when it is first wanted, or when there is nothing else to do.
+const palettes = () => import("./Palette");
+const Palette = lazy(async () => ({ default: (await palettes()).Palette }));
+const KeysDialog = lazy(async () => ({ default: (await import("./KeysDialog")).KeysDialog }));
+
 /** The page around the pages: top bar, tree, sheet and log. The sheet scrolls, this does not. */
 export function Component() {
   const t = useTexts("shell");
   const client = useQueryClient();
   useEffect(() => listen(client), [client]);
+  useEffect(() => {
+    const timer = setTimeout(() => void palettes(), 2000);
+    return () => clearTimeout(timer);
+  }, []);
   const [sideOpen, setSideOpen] = useState(false);
   const [palette, setPalette] = useState(false);
   const [keysShown, setKeysShown] = useState(false);
@@ -43,8 +50,10 @@ export function Component() {
       <p className={layout.sr} role="status">
         {useArrived()}
       </p>
-      <Palette open={palette} onOpenChange={setPalette} onKeys={() => setKeysShown(true)} />
-      <KeysDialog open={keysShown} onOpenChange={setKeysShown} />
+      <Suspense>
+        {palette && <Palette open onOpenChange={setPalette} onKeys={() => setKeysShown(true)} />}
+        {keysShown && <KeysDialog open onOpenChange={setKeysShown} />}
+      </Suspense>
     </div>
   );
 }

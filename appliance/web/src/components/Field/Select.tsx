@@ -1,10 +1,11 @@
 import { Select as Base } from "@base-ui/react/select";
+import { lazy, Suspense } from "react";
 import { cx } from "@/styles/classes";
 import { Icon } from "../Icon/Icon";
 import { layer } from "../popup/layer";
 import popup from "../popup/popup.module.css";
-import { Combobox } from "./Combobox";
 import { useField } from "./Field";
+import { Input } from "./Input";
 import css from "./Select.module.css";
 
 export interface Option<V extends string = string> {
@@ -30,9 +31,17 @@ export interface SelectProps<V extends string> {
 /** Above this many choices one types to find one. */
 const many = 12;
 
+// Few pages have that many, so they alone load it.
+const Combobox = lazy(async () => ({ default: (await import("./Combobox")).Combobox }));
+
 /** One of several choices. Above twelve it becomes a Combobox on its own. */
 export function Select<V extends string>(props: SelectProps<V>) {
-  return props.options.length > many ? <Combobox {...props} /> : <Plain {...props} />;
+  if (props.options.length <= many) return <Plain {...props} />;
+  return (
+    <Suspense fallback={<Input readOnly aria-label={props.label} value={props.options.find((o) => o.value === props.value)?.label ?? ""} />}>
+      <Combobox {...(props as unknown as SelectProps<string>)} />
+    </Suspense>
+  );
 }
 
 function Plain<V extends string>({ value, onChange, options, label, placeholder, className }: SelectProps<V>) {

@@ -62,7 +62,7 @@ const units = ["B", "KB", "MB", "GB", "TB", "PB"];
 /** Memory and disks: powers of 1024 under the names people use, with one digit after the point below ten. "2.1 TB", "102 GB". */
 export function bytes(n: number, language: string): string {
   let [value, unit] = [Math.max(0, n), 0];
-  while (value >= 1024 && unit < units.length - 1) [value, unit] = [value / 1024, unit + 1];
+  while (value >= 1000 && unit < units.length - 1) [value, unit] = [value / 1024, unit + 1];
   const digits = value < 10 && unit > 2 ? 1 : 0;
   return `${new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value)} ${units[unit]}`;
 }

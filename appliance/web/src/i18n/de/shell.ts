@@ -68,6 +68,7 @@ const texts: Same<typeof en> = {
   stateApplied: "Angewendet",
   stateWaiting: "Wartet auf den Agenten",
   stateRefused: "Abgelehnt",
+  stateUnknown: "Noch nicht bekannt",
   taskOf: "{type} {id}",
   taskRuns: "läuft",
   "task-qmclone": "VM klonen",

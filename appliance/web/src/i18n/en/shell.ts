@@ -68,6 +68,7 @@ export default {
   stateApplied: "Applied",
   stateWaiting: "Waits for the agent",
   stateRefused: "Refused",
+  stateUnknown: "Not known yet",
   taskOf: "{type} {id}",
   taskRuns: "runs",
   "task-qmclone": "Clone VM",

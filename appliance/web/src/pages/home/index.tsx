@@ -70,7 +70,7 @@ function Headline({ sorted }: { sorted: Sorted }) {
   const parts = [
     waiting > 0 ? t("needYou", { n: waiting }) : t("nothingNeedsYou"),
     moving.length > 0 && t("areMoving", { n: moving.length }),
-    fine.length > 0 && t("areFine", { n: fine.length }),
+    fine.length > 0 && t(moving.length > 0 ? "areFine" : "allFine", { n: fine.length }),
     unknown.length > 0 && t("areUnknown", { n: unknown.length }),
   ];
   return <>{parts.filter(Boolean).join(" ")}</>;
