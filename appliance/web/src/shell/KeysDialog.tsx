@@ -18,7 +18,7 @@ export function KeysDialog({ open, onOpenChange }: { open: boolean; onOpenChange
     [["?"], t("keyHelp")],
   ];
   const close = (
-    <Button onClick={() => onOpenChange(false)} autoFocus>
+    <Button onClick={() => onOpenChange(false)}>
       {t("closeKeys")}
     </Button>
   );

@@ -50,7 +50,6 @@ function Finder({ onDone, onKeys }: { onDone: () => void; onKeys: () => void }) 
       <div className={css.input}>
         <Icon name="search" />
         <input
-          autoFocus
           type="text"
           role="combobox"
           aria-label={t("find")}

@@ -51,11 +51,18 @@ export function Component() {
         {useArrived()}
       </p>
       <Suspense>
-        {palette && <Palette open onOpenChange={setPalette} onKeys={() => setKeysShown(true)} />}
-        {keysShown && <KeysDialog open onOpenChange={setKeysShown} />}
+        {useEver(palette) && <Palette open={palette} onOpenChange={setPalette} onKeys={() => setKeysShown(true)} />}
+        {useEver(keysShown) && <KeysDialog open={keysShown} onOpenChange={setKeysShown} />}
       </Suspense>
     </div>
   );
+}
+
+/** Whether something has been true once; what closes itself must stay after that, to give the focus back. */
+function useEver(now: boolean): boolean {
+  const [ever, setEver] = useState(now);
+  if (now && !ever) setEver(true);
+  return ever || now;
 }
 
 /** Whether the log is folded: as the person left it, but folded at first where a page needs the room. */

@@ -64,7 +64,7 @@ export function Table<Row>({ label, columns, rows, rowKey, tone, selected, sort,
           ))}
         </tr>
       </thead>
-      <tbody ref={body} onKeyDown={onKeyDown}>
+      <tbody ref={body} onKeyDownCapture={onKeyDown}>
         <Spacer height={shown.above} columns={columns.length} />
         {list.slice(shown.from, shown.to).map((row, i) => (
           <tr

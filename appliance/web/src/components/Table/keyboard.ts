@@ -7,7 +7,10 @@ const steps: Readonly<Record<string, (at: number) => number>> = {
   PageUp: (at) => at - 10,
 };
 
-/** Moves the focus from row to row, and opens a row's actions. Keys inside a field or an open menu are the field's or the menu's. */
+/**
+ * Moves the focus from row to row, and opens a row's actions. Keys inside a field or an open menu are the field's or the menu's. It is asked first, since
+ * arrow keys on the button of a closed menu would open that.
+ */
 export function moveInRows(event: KeyboardEvent, body: HTMLElement | null, scrollTo: (row: number) => void): void {
   const row = (event.target as HTMLElement).closest<HTMLElement>("tr[data-row]");
   if (!row || !body || event.ctrlKey || event.metaKey || event.altKey || (event.target as HTMLElement).matches("input, select, textarea, [aria-expanded=true]")) return;
@@ -19,6 +22,7 @@ export function moveInRows(event: KeyboardEvent, body: HTMLElement | null, scrol
   const step = steps[event.key];
   if (!step) return;
   event.preventDefault();
+  event.stopPropagation();
   const wanted = Math.max(0, step(Number(row.dataset.row)));
   if (focusRow(body, wanted)) return;
   scrollTo(wanted);

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useEffect, useId, useMemo, useState } from "react";
+import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react";
 import { Icon } from "@/components";
 import popup from "@/components/popup/popup.module.css";
 import { useTexts } from "@/i18n";
@@ -6,6 +6,9 @@ import { cx } from "@/styles/classes";
 import css from "./FilterLine.module.css";
 import type { FilterProps } from "./FilterLine";
 import { suggestions } from "./filter";
+
+/** How long nothing is typed before the list follows, in milliseconds: a thousand clusters are not drawn for each letter. */
+const pause = 120;
 
 /** The filter as text, with what may come next below it. Esc closes that, then empties the filter, then leaves it. */
 export function FilterInput({ value, onChange, clusters }: FilterProps) {
@@ -17,19 +20,21 @@ export function FilterInput({ value, onChange, clusters }: FilterProps) {
   useEffect(() => setTyped(value), [value]);
   const items = useMemo(() => (open ? suggestions(typed, clusters) : []), [open, typed, clusters]);
   const shown = items.length > 0;
-  const change = (now: string, stays = true) => {
+  const later = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const change = (now: string, stays: boolean, wait: number) => {
     setTyped(now);
     setAt(-1);
     setOpen(stays);
-    onChange(now);
+    clearTimeout(later.current);
+    later.current = setTimeout(() => onChange(now), wait);
   };
   /** A field alone is completed with a value next; a value is followed by another term. */
-  const take = (item: string) => change(item, item.endsWith(":"));
+  const take = (item: string) => change(item, item.endsWith(":"), 0);
   const keys: Record<string, (e: KeyboardEvent<HTMLInputElement>) => void> = {
     ArrowDown: () => (shown ? setAt((at + 1) % items.length) : setOpen(true)),
     ArrowUp: () => shown && setAt((at <= 0 ? items.length : at) - 1),
     Enter: () => (items[at] === undefined ? setOpen(false) : take(items[at])),
-    Escape: (e) => (shown ? setOpen(false) : typed ? change("", false) : e.currentTarget.blur()),
+    Escape: (e) => (shown ? setOpen(false) : typed ? change("", false, 0) : e.currentTarget.blur()),
   };
   return (
     <div className={css.search}>
@@ -46,7 +51,7 @@ export function FilterInput({ value, onChange, clusters }: FilterProps) {
         autoComplete="off"
         spellCheck={false}
         value={typed}
-        onChange={(e) => change(e.target.value)}
+        onChange={(e) => change(e.target.value, true, pause)}
         onClick={() => setOpen(true)}
         onBlur={() => setOpen(false)}
         onKeyDown={(e) => {
