@@ -276,11 +276,3 @@ func (r *request) fail(err error) {
 	}
 	r.answer(http.StatusInternalServerError, map[string]any{"error": "something went wrong here; the appliance's log says what"})
 }
-
-func (r *request) answer(status int, body any) {
-	r.w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	r.w.WriteHeader(status)
-	if body != nil {
-		_ = json.NewEncoder(r.w).Encode(body) // the browser is gone
-	}
-}

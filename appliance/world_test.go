@@ -27,7 +27,7 @@ import (
 
 // world is an appliance with two clusters: alice may do all with team-0/shop-0 and see nothing else, bob may look at all, and root may do everything.
 type world struct {
-	*testing.T
+	testing.TB
 	clock   *testclock.FakeClock
 	proxmox *simulator.Server
 	server  *Server
@@ -37,23 +37,30 @@ type world struct {
 
 var passwords = map[string]string{"alice@pve": "wonderland", "bob@pve": "builder", "root@pam": "kubehenge"}
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world { return newWorldOf(t, 2) }
+
+// newWorldOf is a world of so many clusters, with objects in the management cluster.
+func newWorldOf(t testing.TB, clusters int, objects ...client.Object) *world {
 	t.Helper()
 	inv, err := simulator.LoadInventory("lab")
 	if err != nil {
 		t.Fatal(err)
 	}
 	inv.Users = append(inv.Users, simulator.UserSpec{ID: "alice@pve", Password: "wonderland"}, simulator.UserSpec{ID: "bob@pve", Password: "builder"})
+	for i := 2; i < clusters; i++ {
+		_, tag, _ := strings.Cut(sample.Folder(i), "/")
+		inv.Pools = append(inv.Pools, simulator.PoolSpec{ID: "kubehenge/" + strings.ReplaceAll(tag, "/", ".")})
+	}
 	inv.ACLs = append(inv.ACLs,
 		simulator.ACLSpec{Path: "/pool/kubehenge", Roles: []string{"PVEAuditor"}, Users: []string{"bob@pve"}},
 		simulator.ACLSpec{Path: "/pool/kubehenge/team-0.shop-0", Roles: []string{"PVEVMAdmin"}, Users: []string{"alice@pve"}})
-	w := &world{T: t, clock: testclock.NewFakeClock(time.Now())}
+	w := &world{TB: t, clock: testclock.NewFakeClock(time.Now())}
 	w.proxmox = simulator.Start(t, func(o *simulator.Options) { o.Inventory, o.Clock = inv, w.clock })
 	scheme, err := live.Scheme()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.kube = fake.NewClientBuilder().WithScheme(scheme).Build()
+	w.kube = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
 	dir := t.TempDir()
 	w.server, err = New(t.Context(), Options{Proxmox: proxmox.Options{URL: w.proxmox.URL(), CA: w.proxmox.CA()}, DataDir: dir,
 		PublicURL: "https://kubehenge.example/", Clock: w.clock, Management: w.kube, Moved: func() { w.moved++ }})
@@ -61,14 +68,14 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.server.Close() })
-	w.begin(filepath.Join(dir, "git", "fleet.git"))
+	w.begin(filepath.Join(dir, "git", "fleet.git"), clusters)
 	return w
 }
 
 // begin commits the clusters, as an administrator's first push does.
-func (w *world) begin(bare string) {
+func (w *world) begin(bare string, clusters int) {
 	w.Helper()
-	files := sample.Overlays(2)
+	files := sample.Overlays(clusters)
 	files[render.FleetFile] = []byte(sample.Fleet)
 	entries, err := classes.Files.ReadDir("kubeadm-1")
 	if err != nil {
