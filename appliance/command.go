@@ -65,6 +65,7 @@ func (f *flags) bind(cmd *cobra.Command) {
 	flag.StringVar(&f.tokenFile, "proxmox-token-file", "", "file with that token's secret")
 	flag.StringVar(&f.notifyURL, "notify-url", "", "where the agent takes nudges; empty leaves it to its poll")
 	flag.StringVar(&f.notifyKeyFile, "notify-key-file", "", "file with the nudges' HMAC key")
+	f.options.Mirror.bind(flag)
 	for _, name := range []string{"data-dir", "proxmox-url"} {
 		_ = cmd.MarkFlagRequired(name) // it is defined above
 	}

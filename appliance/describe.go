@@ -56,6 +56,7 @@ var descriptions = map[string]description{
 	"POST /api/clusters/{namespace}/{name}/upgrade":    {"upgradeCluster", "Raise the Kubernetes version.", wire.Upgrade{}, commit.Result{}},
 	"POST /api/clusters/{namespace}/{name}/delete":     {"deleteCluster", "Delete a cluster.", wire.Delete{}, commit.Result{}},
 	"POST /api/clusters/{namespace}/{name}/undo":       {"undoCommit", "Take back what a commit changed.", wire.Undo{}, commit.Result{}},
+	"POST /api/clusters/{namespace}/{name}/plan":       {"planChange", "What a change of a cluster would do, without making it.", wire.Fields{}, wire.Plan{}},
 	"POST /api/clusters/{namespace}/{name}/kubeconfig": {"getKubeconfig", "The administrator's kubeconfig of a cluster. It is recorded who got it.", wire.Nothing{}, media{"application/yaml", "The kubeconfig."}},
 	"GET /api/clusters/{namespace}/{name}/changes":     {"listClusterChanges", "The commits that touched a cluster, the newest first.", nil, change.List{}},
 

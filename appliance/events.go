@@ -24,6 +24,9 @@ func (s *Server) moved() {
 		s.opts.Log.Warn("the branch moved, and cannot be read", "reason", err)
 	}
 	s.hub.Publish(tip, "changes", "clusters", "fleet")
+	if s.mirror != nil {
+		s.mirror.Nudge()
+	}
 	if s.opts.Moved != nil {
 		s.opts.Moved()
 	}

@@ -22,7 +22,7 @@ func showRepository(r *request) (any, error) {
 	}
 	view := change.Repository{
 		CloneURL: r.s.opts.PublicURL + githttp.Prefix + "/" + githttp.Name, Branch: r.s.git.Repository().Branch(), Agent: r.agent(),
-		LastFetch: r.s.git.LastRead(), Refused: []change.Refusal{}, SigningKey: r.s.SigningKey(),
+		LastFetch: r.s.git.LastRead(), Mirror: r.s.mirrorView(), Refused: []change.Refusal{}, SigningKey: r.s.SigningKey(),
 	}
 	for _, refused := range r.s.git.Refused() {
 		view.Refused = append(view.Refused, change.Refusal(refused))

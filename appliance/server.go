@@ -21,6 +21,7 @@ import (
 	"kubehenge.dev/appliance/githttp"
 	"kubehenge.dev/appliance/history"
 	"kubehenge.dev/appliance/live"
+	"kubehenge.dev/appliance/mirror"
 	"kubehenge.dev/appliance/review"
 	"kubehenge.dev/appliance/signin"
 	"kubehenge.dev/appliance/stream"
@@ -46,6 +47,8 @@ type Options struct {
 	ReaderTokenFile string
 	// Moved is called when the branch has moved; nil where nobody waits for it. It must return soon.
 	Moved func()
+	// Mirror is a repository elsewhere that is kept in step.
+	Mirror MirrorOptions
 	// Clock. Default: the real one.
 	Clock clock.WithTicker
 	// Log. Default: slog.Default.
@@ -74,6 +77,7 @@ type Server struct {
 	// signers holds the signer's own key, and history what happened on the branch.
 	signers git.AllowedSigners
 	history *history.Index
+	mirror  *mirror.Mirror // nil without one
 	// agent is what the agent says of the branch; its answer is nil where that is not known.
 	agent func() *v1alpha1.SourceStatus
 }
@@ -97,6 +101,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		{"prepare Proxmox VE", s.prepareProxmox},
 		{"serve the repository", s.serveGit},
 		{"prepare commits", s.prepareCommits},
+		{"prepare the mirror", s.prepareMirror},
 		{"prepare to watch the management cluster", s.prepareLive},
 		{"read the repository", s.warm},
 	} {
@@ -187,9 +192,12 @@ func (s *Server) SigningKey() string {
 	return committer.Email + " " + strings.TrimSpace(string(ssh.MarshalAuthorizedKey(s.signer.PublicKey())))
 }
 
-// Run keeps sessions alive and watches the management cluster until the context is done.
+// Run keeps sessions alive, watches the management cluster and keeps the mirror in step until the context is done.
 func (s *Server) Run(ctx context.Context) {
 	go s.live.Run(ctx)
+	if s.mirror != nil {
+		go s.mirror.Run(ctx)
+	}
 	defer s.hub.Close()
 	s.keeper.Run(ctx)
 }

@@ -199,7 +199,7 @@ func showPreview(out, beside io.Writer, p *wire.Preview) error {
 	if !p.Can.OK {
 		fmt.Fprintln(beside, printable(p.Can.Reason))
 	}
-	if p.Fit != nil && !p.Fit.OK {
+	if !p.Fit.OK {
 		fmt.Fprintln(beside, printable(p.Fit.Message))
 	}
 	_, err := io.WriteString(out, p.File)

@@ -26,8 +26,16 @@ type pushed struct {
 	smarthttp.Incoming
 	h       *Handler
 	update  smarthttp.Update
-	objects *git.Incoming
+	objects objects
 	verdict *review.Verdict
+}
+
+// objects are the repository's, with those that came.
+type objects interface {
+	Descends(ctx context.Context, newer, older string) (bool, error)
+	Tree(sha string) (*git.Tree, error)
+	// Commits are those that came, from a tip down. More than most is an error.
+	Commits(tip string, most int) ([]*git.Commit, error)
 }
 
 // check looks at one thing of a push; lines say why it is not taken.
@@ -41,6 +49,7 @@ var checks = []check{
 	{"one branch, and it stays", onlyTheBranch},
 	{"history is not rewritten", historyStays},
 	{"nobody writes the server's own trailers", noTrailers},
+	{"what it does is known", weigh},
 	{"the pusher has the privileges", privileges},
 	{"the clusters render and pass the checks", problems},
 }
@@ -70,7 +79,11 @@ func (h *Handler) judge(ctx context.Context, in smarthttp.Incoming) ([]string, e
 	if err != nil {
 		return nil, err
 	}
-	p := &pushed{Incoming: in, h: h, objects: objects}
+	return (&pushed{Incoming: in, h: h, objects: objects}).ask(ctx, checks)
+}
+
+// ask asks one check after another.
+func (p *pushed) ask(ctx context.Context, checks []check) ([]string, error) {
 	for _, c := range checks {
 		lines, err := c.run(ctx, p)
 		if err != nil {
@@ -129,9 +142,6 @@ func noTrailers(_ context.Context, p *pushed) (lines []string, err error) {
 }
 
 func privileges(ctx context.Context, p *pushed) (lines []string, err error) {
-	if p.verdict, err = p.weigh(ctx); err != nil {
-		return nil, err
-	}
 	holder, err := p.h.holder(p.Identity)
 	if err != nil {
 		return nil, err
@@ -146,7 +156,7 @@ func privileges(ctx context.Context, p *pushed) (lines []string, err error) {
 	return lines, nil
 }
 
-func (p *pushed) weigh(ctx context.Context) (*review.Verdict, error) {
+func weigh(ctx context.Context, p *pushed) (lines []string, err error) {
 	var before render.Tree = render.Memory(nil)
 	if p.update.Old != none {
 		tree, err := p.objects.Tree(p.update.Old)
@@ -159,7 +169,8 @@ func (p *pushed) weigh(ctx context.Context) (*review.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.h.opts.Judge.Judge(ctx, before, after)
+	p.verdict, err = p.h.opts.Judge.Judge(ctx, before, after)
+	return nil, err
 }
 
 func problems(_ context.Context, p *pushed) (lines []string, err error) {

@@ -4,11 +4,13 @@ import (
 	"time"
 
 	"kubehenge.dev/api/v1alpha1"
+	"kubehenge.dev/appliance/commit"
 	"kubehenge.dev/appliance/live"
 	"kubehenge.dev/appliance/view/cluster"
 	"kubehenge.dev/appliance/view/fleet"
 	"kubehenge.dev/render"
 	"kubehenge.dev/render/permission"
+	"kubehenge.dev/render/plan"
 )
 
 // Clusters are all that a person sees.
@@ -35,21 +37,32 @@ type Cluster struct {
 
 // Preview is what creating a cluster would commit.
 type Preview struct {
-	// File is the claim's file.
-	File string `json:"file"`
-	// Spec is the claim with what is chosen where it was left open.
-	Spec *v1alpha1.ClusterClaimSpec `json:"spec,omitempty"`
-	Can  permission.Answer          `json:"can"`
-	// Problems are why it would not be taken yet.
+	// File is the claim's file, Spec the claim with what is chosen where it was left open.
+	File string                    `json:"file"`
+	Spec v1alpha1.ClusterClaimSpec `json:"spec"`
+	Can  permission.Answer         `json:"can"`
+	// Problems are why it would not be taken yet; told to those who may create it.
 	Problems []render.Problem `json:"problems,omitempty"`
-	// Fit says whether there is room for it now.
-	Fit *Fit `json:"fit,omitempty"`
+	// Fit says whether there is room for it now, Needs what it takes in all.
+	Fit   plan.Fit  `json:"fit"`
+	Needs plan.Need `json:"needs"`
 }
 
-// Fit says whether there is room for a change.
-type Fit struct {
-	OK      bool   `json:"ok"`
-	Message string `json:"message"`
+// Fields are fields of a claim that are to be tried out.
+type Fields struct {
+	Fields []commit.Field `json:"fields"`
+}
+
+// Plan is what a change would do.
+type Plan struct {
+	// Diff is the unified diff of the claim's file.
+	Diff string `json:"diff"`
+	// Effects are what becomes of which machine.
+	Effects []plan.Effect     `json:"effects"`
+	Fit     plan.Fit          `json:"fit"`
+	Can     permission.Answer `json:"can"`
+	// Problems are as in Preview.
+	Problems []render.Problem `json:"problems,omitempty"`
 }
 
 // Task is a task of Proxmox VE.

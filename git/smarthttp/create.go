@@ -44,7 +44,7 @@ func Init(dir, name string, rules Rules) (string, error) {
 }
 
 // config is the repository's whole configuration. https://git-scm.com/docs/git-config
-// allowAnySHA1InWant gives an agent that lost its clone the applied commit back after history was rewritten.
+// What a mirror fetched and nobody has taken is not shown to who clones. allowAnySHA1InWant gives an agent that lost its clone the applied commit back after history was rewritten.
 func config(rules Rules) string {
 	return fmt.Sprintf(`[core]
 	repositoryformatversion = 0
@@ -58,6 +58,8 @@ func config(rules Rules) string {
 	denyDeletes = %[1]t
 [uploadpack]
 	allowAnySHA1InWant = true
+[transfer]
+	hideRefs = refs/kubehenge/mirror
 [gc]
 	autoDetach = false
 `, rules.KeepHistory)

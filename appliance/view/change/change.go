@@ -95,7 +95,7 @@ type Mirror struct {
 	// URL is without credentials. Direction is to, from or both.
 	URL       string `json:"url"`
 	Direction string `json:"direction"`
-	// State is in-step, behind, failed or diverged; Message is one sentence, true since Since.
+	// State is unknown, in-step, behind, diverged, refused or failed; Message is one sentence, true since Since.
 	State   string    `json:"state"`
 	Message string    `json:"message"`
 	Since   time.Time `json:"since"`
