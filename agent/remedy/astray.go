@@ -31,26 +31,31 @@ const astray = "astray"
 // astrayAfter is how long that must have lasted. What the provider makes is listed when its task has ended.
 const astrayAfter = Every
 
-// strays are the cluster's machines whose VMs are in no pool that the agent sees. It asks only about VMs that are not
-// listed, of which there are none mostly.
-func (p *Patrol) strays(ctx context.Context, c *machines.Cluster, guests map[int]proxmox.Machine, before map[sight]time.Time) ([]*machines.Machine, error) {
+// absent are the cluster's machines whose VMs Proxmox VE does not list: strays are in no pool that the agent sees, lost
+// are gone. It asks only about VMs that are not listed, of which there are none mostly.
+func (p *Patrol) absent(ctx context.Context, c *machines.Cluster, guests map[int]proxmox.Machine, before map[sight]time.Time) (strays, lost []*machines.Machine, err error) {
 	if p.Taken == nil || guests == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
-	var list []*machines.Machine
 	for _, m := range c.Machines {
 		if _, listed := guests[m.VM.ID]; listed || m.VM.ID == 0 || m.VM.Busy {
 			continue
 		}
 		taken, err := p.Taken(ctx, m.VM.ID)
 		if err != nil {
-			return nil, fmt.Errorf("look for VM %d of %s, which is not listed: %w", m.VM.ID, c.Key, err)
+			return nil, nil, fmt.Errorf("look for VM %d of %s, which is not listed: %w", m.VM.ID, c.Key, err)
 		}
-		if now := p.Clock.Now(); taken && now.Sub(p.keep(sight{m.UID, astray}, before, now)) >= astrayAfter {
-			list = append(list, m)
+		now := p.Clock.Now()
+		switch {
+		case !taken:
+			if now.Sub(p.keep(sight{m.UID, gone}, before, now)) >= goneAfter {
+				lost = append(lost, m)
+			}
+		case now.Sub(p.keep(sight{m.UID, astray}, before, now)) >= astrayAfter:
+			strays = append(strays, m)
 		}
 	}
-	return list, nil
+	return strays, lost, nil
 }
 
 // report tells of the strays at the claim, and makes an event where they have become others.

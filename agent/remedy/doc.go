@@ -5,4 +5,7 @@
 // A second chain (hindrances.go) says why a replacement has to wait: one at a time in a cluster, never at the cost
 // of the control plane's quorum, and ever more rarely while the same ailment comes back. A replacement is a mark on
 // the Machine that Cluster API's health check and the machine's owner act on (steps.go).
+//
+// Beside them it tells of VMs that somebody took out of their pool (astray.go), and lets machines go whose VMs were lost
+// with a node (lost.go).
 package remedy

@@ -55,6 +55,8 @@ type Patrol struct {
 	told map[types.NamespacedName]bool
 	// missed are the clusters that have VMs in no pool, with what was last told of them.
 	missed map[types.NamespacedName]string
+	// waiting are the clusters that have machines to be deleted on nodes that are offline.
+	waiting map[types.NamespacedName]bool
 	// interrupt stops the work after the named step as a crash would; tests only.
 	interrupt func(step string) error
 }
@@ -81,7 +83,7 @@ func (p *Patrol) Round(ctx context.Context) error {
 	before := p.seen
 	p.seen = map[sight]time.Time{}
 	if p.missed == nil {
-		p.missed = map[types.NamespacedName]string{}
+		p.missed, p.waiting = map[types.NamespacedName]string{}, map[types.NamespacedName]bool{}
 	}
 	guests := index(list)
 	var errs []error
@@ -94,12 +96,13 @@ func (p *Patrol) Round(ctx context.Context) error {
 
 // visit looks at one cluster.
 func (p *Patrol) visit(ctx context.Context, c *machines.Cluster, guests map[int]proxmox.Machine, before map[sight]time.Time) error {
-	strays, err := p.strays(ctx, c, guests, before)
+	strays, lost, err := p.absent(ctx, c, guests, before)
 	if err != nil {
 		return err
 	}
 	p.report(ctx, c.Key, strays)
-	return p.tend(ctx, p.look(c, guests, strays, before))
+	p.sayUnreachable(c, guests, before)
+	return errors.Join(p.letGo(ctx, c.Key, lost), p.tend(ctx, p.look(c, guests, strays, before)))
 }
 
 // forgetGone drops what is remembered of clusters that are gone.
@@ -112,6 +115,11 @@ func (p *Patrol) forgetGone(ctx context.Context, all map[types.NamespacedName]*m
 	for key := range p.missed {
 		if all[key] == nil {
 			p.report(ctx, key, nil)
+		}
+	}
+	for key := range p.waiting {
+		if all[key] == nil {
+			p.waitFor(key, nil)
 		}
 	}
 }
