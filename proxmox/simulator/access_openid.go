@@ -77,7 +77,7 @@ func (c *call) openIDLogin() (any, error) {
 		return nil, authenticationFailure()
 	}
 	s := c.s
-	data := row{"username": user, "ticket": s.newTicket(user, ""), "CSRFPreventionToken": s.newCSRF(user), "cap": s.capabilities(user)}
+	data := row{"username": user, "ticket": s.tickets.Sign(user, ""), "CSRFPreventionToken": s.tickets.SignCSRF(user), "cap": s.capabilities(user)}
 	s.addClusterName(data, user)
 	return data, nil
 }

@@ -217,7 +217,7 @@ const tfaPrefix = "!tfa!"
 
 func (s *Server) challenge(user string, open map[string]any) string {
 	text, _ := json.Marshal(open) // cannot fail
-	return s.newTicket(tfaPrefix+string(text), user)
+	return s.tickets.Sign(tfaPrefix+string(text), user)
 }
 
 // secondFactor decides a sign-in whose password was right: done, half done (with the challenge), or refused. A one-time
@@ -273,7 +273,7 @@ func (c *call) answerChallenge(user string) error {
 	if err != nil {
 		return err
 	}
-	data, ok := c.s.verifyTicket(c.text("tfa-challenge"), user)
+	data, ok := c.s.tickets.Verify(c.text("tfa-challenge"), user)
 	open, isChallenge := strings.CutPrefix(data, tfaPrefix)
 	switch {
 	case c.has("otp"):

@@ -36,9 +36,9 @@ func (c *call) newTicket() (any, error) {
 		s.log.Debug("sign-in refused", "user", user, "reason", err)
 		return nil, authenticationFailure()
 	}
-	data := row{"username": user, "CSRFPreventionToken": s.newCSRF(user)}
+	data := row{"username": user, "CSRFPreventionToken": s.tickets.SignCSRF(user)}
 	if challenge == "" {
-		data["ticket"], data["cap"] = s.newTicket(user, ""), s.capabilities(user)
+		data["ticket"], data["cap"] = s.tickets.Sign(user, ""), s.capabilities(user)
 	} else {
 		data["ticket"], data["NeedTFA"] = challenge, 1
 	}
@@ -70,7 +70,7 @@ func (s *Server) addClusterName(data row, user string) {
 // verifyPrivileges is the sign-in that gives no ticket; it asks for no second factor, but one that is given must be right.
 func (c *call) verifyPrivileges(user string) (any, error) {
 	path, ok := permission.NormalizePath(c.text("path"))
-	owner, isTicket := c.s.verifyTicket(c.text("password"), "")
+	owner, isTicket := c.s.tickets.Verify(c.text("password"), "")
 	if !isTicket || owner != user {
 		if c.s.authenticate(user, c.text("password")) != nil {
 			return nil, authenticationFailure()
@@ -95,6 +95,6 @@ func (c *call) verifyPrivileges(user string) (any, error) {
 
 // renews tells whether the password is a ticket of the user, or of the superuser.
 func (s *Server) renews(user, password string) bool {
-	owner, ok := s.verifyTicket(password, "")
+	owner, ok := s.tickets.Verify(password, "")
 	return ok && (owner == user || owner == permission.Superuser)
 }

@@ -2,65 +2,13 @@ package simulator
 
 import (
 	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
-	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"kubehenge.dev/proxmox/simulator/permission"
 	"kubehenge.dev/proxmox/simulator/wire"
 )
-
-// Tickets and CSRF tokens are valid from 300 seconds before to 7200 seconds after they were made.
-// Source: pve-common src/PVE/Ticket.pm.
-const (
-	ticketMinAge = -300
-	ticketMaxAge = 7200
-)
-
-func (s *Server) mac(parts ...string) string {
-	h := hmac.New(sha256.New, s.key)
-	h.Write([]byte(strings.Join(parts, "\x00")))
-	return base64.StdEncoding.EncodeToString(h.Sum(nil))
-}
-
-// newTicket signs data (a user name, or a challenge) with the present time.
-func (s *Server) newTicket(data, secret string) string {
-	plain := fmt.Sprintf("PVE:%s:%08X", strings.ReplaceAll(data, ":", "%3A"), s.unix())
-	return plain + "::" + s.mac("ticket", plain, secret)
-}
-
-// verifyTicket returns what a valid ticket says.
-func (s *Server) verifyTicket(ticket, secret string) (data string, ok bool) {
-	plain, signature, found := strings.Cut(ticket, "::")
-	if !found || !hmac.Equal([]byte(signature), []byte(s.mac("ticket", plain, secret))) {
-		return "", false
-	}
-	parts := strings.Split(plain, ":")
-	if len(parts) != 3 || parts[0] != "PVE" || !s.fresh(parts[2]) {
-		return "", false
-	}
-	return strings.ReplaceAll(parts[1], "%3A", ":"), true
-}
-
-func (s *Server) fresh(stamp string) bool {
-	made, err := strconv.ParseInt(stamp, 16, 64)
-	age := s.unix() - made
-	return err == nil && age > ticketMinAge && age < ticketMaxAge
-}
-
-func (s *Server) newCSRF(user string) string {
-	stamp := fmt.Sprintf("%08X", s.unix())
-	return stamp + ":" + s.mac("csrf", stamp, user)
-}
-
-func (s *Server) verifyCSRF(user, token string) bool {
-	stamp, signature, found := strings.Cut(token, ":")
-	return found && hmac.Equal([]byte(signature), []byte(s.mac("csrf", stamp, user))) && s.fresh(stamp)
-}
 
 // active tells whether a user is there, enabled and not expired.
 func (s *Server) active(user string) bool {
@@ -86,12 +34,12 @@ func (s *Server) signIn(c *call, r *http.Request, end *endpoint) *wire.Response 
 		}
 		return nil
 	}
-	user, ok := s.verifyTicket(value, "")
+	user, ok := s.tickets.Verify(value, "")
 	if !ok || !s.active(user) {
 		return refuse("Authentication failed!")
 	}
 	c.user = user
-	if c.method != http.MethodGet && (end == nil || !end.upload) && !s.verifyCSRF(user, r.Header.Get("CSRFPreventionToken")) {
+	if c.method != http.MethodGet && (end == nil || !end.upload) && !s.tickets.VerifyCSRF(user, r.Header.Get("CSRFPreventionToken")) {
 		c.user = ""
 		return refuse("Permission denied - invalid csrf token")
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -205,13 +206,13 @@ func (c *call) includedVolumes() (any, error) {
 			continue
 		}
 		volumes := []any{}
-		for _, d := range drives(g.conf) {
-			if d.volume() && !d.cdrom() {
+		for _, d := range guestconf.Drives(g.conf) {
+			if d.Volume() && !d.CDROM() {
 				included, reason := 1, "backup=yes"
 				if d.Values["backup"] == "0" {
 					included, reason = 0, "backup=no"
 				}
-				volumes = append(volumes, row{"id": itoa(vmid) + ":" + d.option, "name": d.file(), "included": included, "reason": reason, "leaf": 1})
+				volumes = append(volumes, row{"id": itoa(vmid) + ":" + d.Option, "name": d.File(), "included": included, "reason": reason, "leaf": 1})
 			}
 		}
 		children = append(children, row{"id": vmid, "name": g.shownName(), "type": g.kind, "children": volumes, "leaf": 0})

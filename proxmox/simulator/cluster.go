@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -208,13 +209,10 @@ var (
 
 // datacenterOptions are the options of the whole cluster that may be set.
 const datacenterOptions = `bwlimit bwlimit; consent-text string(..65536); console enum(applet vv html5 xtermjs); crs crs; description string(..65536); email_from email-opt;
-fencing enum(watchdog hardware both); ha ha-options; http_proxy string(/http:\/\/.*/); keyboard ` + keyboards + `;
+fencing enum(watchdog hardware both); ha ha-options; http_proxy string(/http:\/\/.*/); keyboard ` + guestconf.Keyboards + `;
 language enum(ar ca da de en es eu fa fr hr he it ja ka kr nb nl nn pl pt_BR ru sl sv tr ukr zh_CN zh_TW); location string; mac_prefix mac-prefix; max_workers int(1..);
 migration migration; migration_unsecure bool; next-id next-id; notify notify; registered-tags string(/(?:(?i:[a-z0-9_][a-z0-9_+.-]*);)*(?i:[a-z0-9_][a-z0-9_+.-]*)/);
 replication migration; tag-style tag-style; u2f u2f; user-tag-access user-tag-access; webauthn webauthn`
-
-// keyboards are the layouts that a screen may have.
-const keyboards = "enum(de de-ch da en-gb en-us es fi fr fr-be fr-ca fr-ch hu is it ja lt mk nl no pl pt pt-br sv sl tr)"
 
 // objectOptions are read back as objects.
 var objectOptions = map[string]bool{"migration": true, "ha": true, "next-id": true, "tag-style": true, "user-tag-access": true, "webauthn": true, "crs": true, "notify": true, "replication": true, "u2f": true}

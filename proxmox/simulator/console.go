@@ -1,24 +1,17 @@
 package simulator
 
 import (
-	"crypto/hmac"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"kubehenge.dev/proxmox/simulator/console"
 	"kubehenge.dev/proxmox/simulator/permission"
 )
 
-// Console tickets are short-lived. Source: pve-access-control src/PVE/AccessControl.pm.
-const (
-	consoleMinAge = -20
-	consoleMaxAge = 40
-	firstPort     = 5900
-)
+// firstPort is the first of a hundred ports that consoles get.
+const firstPort = 5900
 
 // consoleEndpoints give out what a console needs: a ticket and a port, behind which a terminal or a screen answers.
 func consoleEndpoints() []*endpoint {
@@ -42,22 +35,6 @@ func consoleEndpoints() []*endpoint {
 	return list
 }
 
-// consoleTicket signs user, path and port with the present time.
-func (s *Server) consoleTicket(user, path, port string) string {
-	plain := fmt.Sprintf("PVEVNC:%08X", s.unix())
-	return plain + "::" + s.mac("console", plain, user, path, port)
-}
-
-func (s *Server) verifyConsoleTicket(ticket, user, path, port string) bool {
-	if _, behind, ok := strings.Cut(ticket, ":PVEVNC:"); ok {
-		ticket = "PVEVNC:" + behind // a password stands before it
-	}
-	plain, signature, found := strings.Cut(ticket, "::")
-	made, err := strconv.ParseInt(strings.TrimPrefix(plain, "PVEVNC:"), 16, 64)
-	age := s.unix() - made
-	return found && err == nil && age > consoleMinAge && age < consoleMaxAge && hmac.Equal([]byte(signature), []byte(s.mac("console", plain, user, path, port)))
-}
-
 // consoleWait is how long, in seconds, a console waits for somebody to connect.
 const consoleWait = 10
 
@@ -74,7 +51,7 @@ type session struct {
 func (c *call) console(kind, id string, s *session) row {
 	c.s.consoles++
 	port := itoa(firstPort + c.s.consoles%100)
-	ticket := c.s.consoleTicket(c.subject(), s.path, port)
+	ticket := c.s.tickets.SignConsole(c.subject(), s.path, port)
 	s.password, s.opened, s.closed = or(s.password, ticket), make(chan struct{}), make(chan struct{})
 	c.s.sessions[port] = s
 	upid := c.fork(c.s.local, kind, id, func(t *task) error { return t.attend(s) })
@@ -174,7 +151,7 @@ func (c *call) consoleSocket() (any, error) {
 	if c.has("vmid") {
 		path = "/vms/" + c.text("vmid")
 	}
-	if !c.s.verifyConsoleTicket(c.text("vncticket"), c.subject(), path, c.text("port")) {
+	if !c.s.tickets.VerifyConsole(c.text("vncticket"), c.subject(), path, c.text("port")) {
 		return nil, &apiError{status: 401, message: "permission denied - invalid PVEVNC ticket"}
 	}
 	switch {
@@ -204,7 +181,7 @@ func (s *Server) connect(port, path string) func(http.ResponseWriter, *http.Requ
 			return console.Terminal(rw, at.name+":~# ", func(user, ticket string) bool {
 				s.mu.Lock()
 				defer s.mu.Unlock()
-				return s.verifyConsoleTicket(ticket, user, path, port)
+				return s.tickets.VerifyConsole(ticket, user, path, port)
 			})
 		})
 	}
@@ -215,7 +192,7 @@ func (c *call) verifyConsole() (any, error) {
 	user := c.text("authid")
 	path, ok := permission.NormalizePath(c.text("path"))
 	privileges := c.list("privs")
-	if !ok || len(privileges) == 0 || !c.s.verifyConsoleTicket(c.text("vncticket"), user, path, c.text("port")) {
+	if !ok || len(privileges) == 0 || !c.s.tickets.VerifyConsole(c.text("vncticket"), user, path, c.text("port")) {
 		return nil, authenticationFailure()
 	}
 	for _, p := range privileges {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/permission"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
@@ -19,7 +20,7 @@ func fuzzed(f *testing.F) (*Server, map[string]string) {
 		f.Fatal(err)
 	}
 	f.Cleanup(s.Close)
-	return s, map[string]string{"Cookie": "PVEAuthCookie=" + url.PathEscape(s.newTicket("root@pam", "")), "CSRFPreventionToken": s.newCSRF("root@pam")}
+	return s, map[string]string{"Cookie": "PVEAuthCookie=" + url.PathEscape(s.tickets.Sign("root@pam", "")), "CSRFPreventionToken": s.tickets.SignCSRF("root@pam")}
 }
 
 var token = regexp.MustCompile(`\A[A-Za-z]+\z`)
@@ -88,7 +89,7 @@ func FuzzRoutes(f *testing.F) {
 
 // FuzzParameters decodes forms and JSON bodies and verifies them against the largest schema there is.
 func FuzzParameters(f *testing.F) {
-	all := schema.Must(vmOptionSpec())
+	all := schema.Must(guestconf.VMSpec())
 	f.Add("a=b&a=c;d=%41+", true)
 	f.Add(`{"cores":1e400,"net0":["x",{"y":null}],"onboot":true}`, false)
 	f.Fuzz(func(t *testing.T, body string, isForm bool) {
@@ -118,14 +119,14 @@ func FuzzDrive(f *testing.F) {
 		f.Add("ide2", seed)
 	}
 	f.Fuzz(func(t *testing.T, option, value string) {
-		if !driveName.MatchString(option) {
+		if !guestconf.DriveName.MatchString(option) {
 			return
 		}
-		d, err := parseDrive(option, value)
+		d, err := guestconf.ParseDrive(option, value)
 		if err != nil {
 			return
 		}
-		again, err := parseDrive(option, d.String())
+		again, err := guestconf.ParseDrive(option, d.String())
 		if err != nil || again.String() != d.String() {
 			t.Fatalf("%q is printed as %q, which is read as %v, %v", value, d.String(), again, err)
 		}

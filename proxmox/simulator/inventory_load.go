@@ -9,6 +9,7 @@ import (
 
 	"kubehenge.dev/proxmox/access"
 	"kubehenge.dev/proxmox/simulator/firewall"
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/network"
 	"kubehenge.dev/proxmox/simulator/permission"
 	"kubehenge.dev/proxmox/simulator/schema"
@@ -206,12 +207,12 @@ func (s *Server) complete(g *guest) error {
 	if meta != "" {
 		g.conf["meta"] = meta
 	}
-	g.conf["tags"] = strings.Join(tagList(g.conf["tags"]), ";")
+	g.conf["tags"] = strings.Join(guestconf.TagList(g.conf["tags"]), ";")
 	if g.conf["tags"] == "" {
 		delete(g.conf, "tags")
 	}
 	for _, name := range sortedKeys(g.conf) {
-		if !netName.MatchString(name) {
+		if !guestconf.NetName.MatchString(name) {
 			continue
 		}
 		value, err := netValue(name, g.conf[name], s.options["mac_prefix"])
@@ -220,23 +221,23 @@ func (s *Server) complete(g *guest) error {
 		}
 		g.conf[name] = value
 	}
-	for _, d := range drives(g.conf) {
-		if !d.volume() || d.cdrom() && !d.cloudInit() || s.volume(g.node, d.file()) != nil {
+	for _, d := range guestconf.Drives(g.conf) {
+		if !d.Volume() || d.CDROM() && !d.CloudInit() || s.volume(g.node, d.File()) != nil {
 			continue
 		}
 		size, _ := schema.ParseSize(d.Values["size"])
-		if d.cloudInit() {
+		if d.CloudInit() {
 			size = cloudInitSize
 		}
-		if err := s.addVolume(d.file(), g.node, size); err != nil {
-			return fmt.Errorf("%s: %w", d.option, err)
+		if err := s.addVolume(d.File(), g.node, size); err != nil {
+			return fmt.Errorf("%s: %w", d.Option, err)
 		}
 	}
 	return nil
 }
 
 var storedOptions = sync.OnceValue(func() *schema.Schema {
-	return schema.Must(vmOptionSpec(), "meta string; parent string; snaptime int; digest string; vmstate string")
+	return schema.Must(guestconf.VMSpec(), "meta string; parent string; snaptime int; digest string; vmstate string")
 })
 
 // checkOptions tells what of a configuration Proxmox VE would not have stored.

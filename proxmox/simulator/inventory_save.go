@@ -3,6 +3,7 @@ package simulator
 import (
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/permission"
 )
 
@@ -83,7 +84,7 @@ func (s *Server) saveGuests(inv *Inventory) {
 		if lock := conf["lock"]; lock == "create" || lock == "clone" || lock == "destroyed" {
 			continue // half there
 		}
-		for _, id := range images(conf) {
+		for _, id := range guestconf.Images(conf) {
 			named[id] = true
 		}
 		inv.Guests = append(inv.Guests, GuestSpec{VMID: vmid, Type: g.kind, Node: g.node, Pool: s.acl.PoolOf(vmid), Running: g.state != stopped, Config: conf})
@@ -107,7 +108,7 @@ func (s *Server) Snapshot() Snapshot {
 		if g.kind == "lxc" {
 			list = &snap.CTs
 		}
-		*list = append(*list, VM{VMID: vmid, Name: g.shownName(), Node: g.node, Pool: s.acl.PoolOf(vmid), Tags: tagList(g.conf["tags"]),
+		*list = append(*list, VM{VMID: vmid, Name: g.shownName(), Node: g.node, Pool: s.acl.PoolOf(vmid), Tags: guestconf.TagList(g.conf["tags"]),
 			Status: g.status(), Lock: g.lock(), Template: g.template(), Config: copyMap(g.conf)})
 	}
 	for _, key := range sortedKeys(s.volumes) {

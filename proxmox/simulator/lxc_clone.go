@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -43,8 +44,8 @@ func mountNames() string {
 func mounts(conf map[string]string) map[string]string {
 	m := map[string]string{}
 	for option, value := range conf {
-		if mountName.MatchString(option) {
-			m[option] = mountVolume(value)
+		if guestconf.MountName.MatchString(option) {
+			m[option] = guestconf.MountVolume(value)
 		}
 	}
 	return m
@@ -130,7 +131,7 @@ func (c *call) cloneCTVolumes(o *copyOf) error {
 
 func (c *call) cloneCTCards(o *copyOf) error {
 	for _, name := range sortedKeys(o.conf) {
-		if netName.MatchString(name) {
+		if guestconf.NetName.MatchString(name) {
 			if err := c.checkBridgeOf(schema.Format("lxc-net"), o.conf[name]); err != nil {
 				return err
 			}
@@ -144,8 +145,8 @@ func (c *call) copyCTConfig(o *copyOf) map[string]string {
 	conf := map[string]string{}
 	for name, value := range o.conf {
 		switch {
-		case unusedName.MatchString(name), mountName.MatchString(name), contains(notCopied, name):
-		case netName.MatchString(name):
+		case guestconf.UnusedName.MatchString(name), guestconf.MountName.MatchString(name), contains(notCopied, name):
+		case guestconf.NetName.MatchString(name):
 			format := schema.Format("lxc-net")
 			if card, err := format.ParseProperties(name, value); err == nil {
 				card.Set("hwaddr", newMAC(c.s.options["mac_prefix"]))
@@ -343,7 +344,7 @@ func (c *call) moveVolumeTo(g *guest) (any, error) {
 	switch {
 	case g.state != stopped:
 		return nil, fail("cannot move volumes of a running container")
-	case unusedName.MatchString(option):
+	case guestconf.UnusedName.MatchString(option):
 		return nil, fail("cannot move volume '%s', only configured volumes can be moved to another storage", option)
 	}
 	st, err := c.s.storageOn(g.node, c.text("storage"))
@@ -353,7 +354,7 @@ func (c *call) moveVolumeTo(g *guest) (any, error) {
 	if err := unmodified(g.digest(), c.text("digest")); err != nil {
 		return nil, err
 	}
-	old := c.s.volume(g.node, mountVolume(g.conf[option]))
+	old := c.s.volume(g.node, guestconf.MountVolume(g.conf[option]))
 	if old == nil {
 		return nil, fail("no '%s' configured", option)
 	}
@@ -389,7 +390,7 @@ func (c *call) giveVolume(g *guest) (any, error) {
 	switch {
 	case option == "rootfs" || at == "rootfs":
 		return nil, fail("Cannot move to/from 'rootfs'")
-	case unusedName.MatchString(option) && !unusedName.MatchString(at):
+	case guestconf.UnusedName.MatchString(option) && !guestconf.UnusedName.MatchString(at):
 		return nil, fail("Moving an unused volume to a used one is not possible")
 	case to == nil || to.kind != "lxc":
 		return nil, fail("could not find CT %s", c.text("target-vmid"))
@@ -401,14 +402,14 @@ func (c *call) giveVolume(g *guest) (any, error) {
 		return nil, fail("volume '%s' for container '%d' does not exist", option, g.vmid)
 	case to.conf[at] != "":
 		return nil, fail("Target volume key '%s' is already in use for container '%d'", at, to.vmid)
-	case g.state != stopped && !unusedName.MatchString(option):
+	case g.state != stopped && !guestconf.UnusedName.MatchString(option):
 		return nil, fail("Cannot move in-use volume while the source CT is running - detach or shutdown first")
 	}
 	return c.fork(g.node, "move_volume", itoa(g.vmid)+"-"+itoa(to.vmid), func(t *task) error {
 		if err := t.busy(); err != nil {
 			return err
 		}
-		v := c.s.volume(g.node, mountVolume(g.conf[option]))
+		v := c.s.volume(g.node, guestconf.MountVolume(g.conf[option]))
 		if v == nil {
 			return fail("Volume '%s' has no associated image", option)
 		}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -23,37 +24,37 @@ func (c *call) checkCT(w *change, g *guest, unprivileged bool) error {
 }
 
 func (c *call) checkCTOption(t target, g *guest, name, value string, sets, unprivileged bool) error {
-	o, known := ctOptions()[name]
+	o, known := guestconf.CTOptions()[name]
 	switch {
 	case !known:
 		return nil // the parameter is refused for that
 	case name == "features":
 		return c.checkFeatures(t, g, value, unprivileged)
-	case o.privilege == rootOnly && name == "hookscript":
+	case o.Privilege == guestconf.RootOnly && name == "hookscript":
 		return &apiError{status: 403, message: "Permission check failed (changing the hookscript is only allowed for root@pam)"}
-	case o.privilege == rootOnly:
+	case o.Privilege == guestconf.RootOnly:
 		return &apiError{status: 403, message: "Permission check failed (configuring device passthrough is only allowed for root@pam)"}
 	case name == "tags":
 		old := []string{}
 		if g != nil {
-			old = tagList(g.conf["tags"])
+			old = guestconf.TagList(g.conf["tags"])
 		}
-		return c.checkTags(t, old, tagList(value))
+		return c.checkTags(t, old, guestconf.TagList(value))
 	}
-	if err := c.checkVM(t, o.privilege); err != nil {
+	if err := c.checkVM(t, o.Privilege); err != nil {
 		return err
 	}
 	switch {
-	case netName.MatchString(name) && sets:
+	case guestconf.NetName.MatchString(name) && sets:
 		return c.checkBridgeOf(schema.Format("lxc-net"), value)
-	case mountName.MatchString(name) && sets:
+	case guestconf.MountName.MatchString(name) && sets:
 		return c.checkMount(t, name, value)
 	}
 	return nil
 }
 
 func (c *call) checkMount(t target, name, value string) error {
-	volume := mountVolume(value)
+	volume := guestconf.MountVolume(value)
 	if m := newDisk.FindStringSubmatch(volume); m != nil {
 		return c.check("/storage/"+m[1], "Datastore.AllocateSpace")
 	}
@@ -123,7 +124,7 @@ func (c *call) mayChangeCT(g *guest, w *change) error {
 		names []string
 	}{{"revert", w.revert}, {"delete", w.remove}} {
 		for _, name := range list.names {
-			if _, known := ctOptions()[name]; !known {
+			if _, known := guestconf.CTOptions()[name]; !known {
 				return invalid(list.param, "unknown option '%s'", name)
 			}
 			if _, both := w.set[name]; both {
@@ -155,7 +156,7 @@ func (c *call) changeCT(g *guest, w *change) error {
 	isOn := g.state != stopped
 	for _, name := range w.remove {
 		delete(pending, name)
-		if isOn && !ctOptions()[name].live {
+		if isOn && !guestconf.CTOptions()[name].Live {
 			removed[name] = false
 			continue
 		}
@@ -163,14 +164,14 @@ func (c *call) changeCT(g *guest, w *change) error {
 	}
 	for _, name := range sortedKeys(w.set) {
 		value, err := c.ctValue(name, w.set[name])
-		if mountName.MatchString(name) && err == nil {
+		if guestconf.MountName.MatchString(name) && err == nil {
 			value, _, err = c.s.makeMount(g.node, g.vmid, name, value)
 		}
 		if err != nil {
 			return err
 		}
 		delete(removed, name)
-		if isOn && !ctOptions()[name].live {
+		if isOn && !guestconf.CTOptions()[name].Live {
 			pending[name] = value
 			continue
 		}
@@ -182,13 +183,13 @@ func (c *call) changeCT(g *guest, w *change) error {
 
 // dropCT deletes an option of a container. A volume of its own stays as an unused one; an unused one is removed.
 func (s *Server) dropCT(g *guest, conf map[string]string, name string) {
-	volume := mountVolume(conf[name])
+	volume := guestconf.MountVolume(conf[name])
 	owned := volume != "" && s.ownedBy(volume, g.vmid)
 	delete(conf, name)
 	switch {
-	case mountName.MatchString(name) && owned:
+	case guestconf.MountName.MatchString(name) && owned:
 		conf[freeUnused(conf)] = volume
-	case unusedName.MatchString(name) && owned:
+	case guestconf.UnusedName.MatchString(name) && owned:
 		s.remove(g.node, volume)
 	}
 }
@@ -224,7 +225,7 @@ func (c *call) resizeCT() (any, error) {
 }
 
 func (c *call) growCT(g *guest, name string) error {
-	v := c.s.volume(g.node, mountVolume(g.conf[name]))
+	v := c.s.volume(g.node, guestconf.MountVolume(g.conf[name]))
 	if v == nil {
 		return fail("no '%s' configured", name)
 	}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -21,7 +22,7 @@ func (c *call) createCT() (any, error) {
 	for _, name := range notCT {
 		delete(w.set, name)
 	}
-	maps.DeleteFunc(w.set, func(name, _ string) bool { return unusedName.MatchString(name) })
+	maps.DeleteFunc(w.set, func(name, _ string) bool { return guestconf.UnusedName.MatchString(name) })
 	if c.flag("restore", false) {
 		if err := c.mayCreateCT(w); err != nil {
 			return nil, err
@@ -93,7 +94,7 @@ func (c *call) mounts(w *change) map[string]string {
 	storage := or(c.text("storage"), "local")
 	m := map[string]string{}
 	for name, value := range w.set {
-		if !mountName.MatchString(name) {
+		if !guestconf.MountName.MatchString(name) {
 			continue
 		}
 		if plainSize.MatchString(value) {
@@ -115,7 +116,7 @@ func (c *call) checkMounts(w *change) error {
 		return fail("mount points configured, but 'rootfs' not set - aborting")
 	}
 	for _, name := range sortedKeys(mounts) {
-		volume := mountVolume(mounts[name])
+		volume := guestconf.MountVolume(mounts[name])
 		if strings.HasPrefix(volume, "/") {
 			return fail("Only root can pass arbitrary filesystem paths.")
 		}
@@ -169,7 +170,7 @@ func (c *call) ctConfig(t *task, w *change, node string) (conf map[string]string
 		conf["unprivileged"] = "1"
 	}
 	for _, name := range sortedKeys(w.set) {
-		if mountName.MatchString(name) {
+		if guestconf.MountName.MatchString(name) {
 			continue
 		}
 		if conf[name], err = c.ctValue(name, w.set[name]); err != nil {
@@ -198,7 +199,7 @@ func (c *call) ctConfig(t *task, w *change, node string) (conf map[string]string
 func systemOf(template string) string {
 	_, name, _ := strings.Cut(template, "vztmpl/")
 	system, _, _ := strings.Cut(name, "-")
-	if p := ctOptions()["ostype"]; p.Property != nil {
+	if p := guestconf.CTOptions()["ostype"]; p.Property != nil {
 		for _, known := range p.Enum {
 			if system == known {
 				return system
@@ -212,8 +213,8 @@ func systemOf(template string) string {
 func (c *call) ctValue(name, value string) (string, error) {
 	switch {
 	case name == "tags":
-		return strings.Join(tagList(value), ";"), nil
-	case netName.MatchString(name):
+		return strings.Join(guestconf.TagList(value), ";"), nil
+	case guestconf.NetName.MatchString(name):
 		return ctNet(name, value, c.s.options["mac_prefix"])
 	}
 	return value, nil

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -15,7 +16,7 @@ func ctEndpoints() []*endpoint {
 	const change = "VM.Config.Disk|VM.Config.CPU|VM.Config.Memory|VM.Config.Network|VM.Config.Options"
 	return []*endpoint{
 		on("GET "+at, anyone, "", func(c *call) (any, error) { return c.listGuests("lxc") }),
-		on("POST "+at, anyone, ctSpec()+`;vmid* vmid; ostemplate* string(..255); password string(5..); storage storage-id; force bool; restore bool; unique bool requires=restore;
+		on("POST "+at, anyone, guestconf.CTSpec()+`;vmid* vmid; ostemplate* string(..255); password string(5..); storage storage-id; force bool; restore bool; unique bool requires=restore;
 			pool poolid; ignore-unpack-errors bool; ssh-public-keys string; bwlimit num(0..); start bool; ha-managed bool`, (*call).createCT),
 		on("GET "+at+"/{vmid}", anyone, "", (*call).ctIndex),
 		on("DELETE "+at+"/{vmid}", need("/vms/{vmid}", "VM.Allocate"), "force bool; purge bool; destroy-unreferenced-disks bool", (*call).destroyCT),
@@ -29,7 +30,7 @@ func ctEndpoints() []*endpoint {
 		on("POST "+at+"/{vmid}/status/resume", power, "", (*call).resumeCT),
 		on("GET "+at+"/{vmid}/migrate", need("/vms/{vmid}", "VM.Migrate"), "target node", (*call).whereCT),
 		on("GET "+at+"/{vmid}/config", audit, "current bool; snapshot configid(..40)", (*call).readConfig),
-		on("PUT "+at+"/{vmid}/config", need("/vms/{vmid}", change), ctSpec()+";delete configid-list; revert configid-list; digest string(..40)", (*call).putCTConfig),
+		on("PUT "+at+"/{vmid}/config", need("/vms/{vmid}", change), guestconf.CTSpec()+";delete configid-list; revert configid-list; digest string(..40)", (*call).putCTConfig),
 		on("GET "+at+"/{vmid}/pending", audit, "", (*call).readPending),
 		on("GET "+at+"/{vmid}/interfaces", audit, "", (*call).interfaces),
 		on("PUT "+at+"/{vmid}/resize", need("/vms/{vmid}", "VM.Config.Disk"), "disk* enum("+mountNames()+`); size* string(/\+?\d+(\.\d+)?[KMGT]?/); digest string(..40)`, (*call).resizeCT),
@@ -98,7 +99,7 @@ func interfaceRow(name, mac string, addresses ...string) row {
 // startableCT tells whether what the container needs is there.
 func (s *Server) startableCT(g *guest) error {
 	for _, name := range sortedKeys(g.conf) {
-		if netName.MatchString(name) {
+		if guestconf.NetName.MatchString(name) {
 			card, err := schema.Format("lxc-net").ParseProperties(name, g.conf[name])
 			if err != nil {
 				return err
@@ -107,10 +108,10 @@ func (s *Server) startableCT(g *guest) error {
 				return fail("bridge '%s' does not exist", b)
 			}
 		}
-		if !mountName.MatchString(name) {
+		if !guestconf.MountName.MatchString(name) {
 			continue
 		}
-		volume := mountVolume(g.conf[name])
+		volume := guestconf.MountVolume(g.conf[name])
 		storage, _ := splitVolume(volume)
 		if _, err := s.storageOn(g.node, storage); err != nil {
 			return err
@@ -129,18 +130,18 @@ func (s *Server) completeCT(g *guest) error {
 	}
 	for _, name := range sortedKeys(g.conf) {
 		switch {
-		case netName.MatchString(name):
+		case guestconf.NetName.MatchString(name):
 			value, err := ctNet(name, g.conf[name], s.options["mac_prefix"])
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 			g.conf[name] = value
-		case mountName.MatchString(name):
-			volume := mountVolume(g.conf[name])
+		case guestconf.MountName.MatchString(name):
+			volume := guestconf.MountVolume(g.conf[name])
 			if s.volume(g.node, volume) != nil {
 				continue
 			}
-			if err := s.addVolume(volume, g.node, sizeIn(g.conf[name])); err != nil {
+			if err := s.addVolume(volume, g.node, guestconf.SizeIn(g.conf[name])); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 			s.volume(g.node, volume).content = "rootdir"

@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -21,6 +20,7 @@ import (
 	"kubehenge.dev/proxmox/simulator/permission"
 	"kubehenge.dev/proxmox/simulator/sdn"
 	"kubehenge.dev/proxmox/simulator/tfa"
+	"kubehenge.dev/proxmox/simulator/ticket"
 	"kubehenge.dev/proxmox/simulator/wire"
 )
 
@@ -42,7 +42,7 @@ type Server struct {
 	log     *slog.Logger
 	version access.Version
 	routes  *routes
-	key     []byte // signs tickets
+	tickets *ticket.Signer
 
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -93,12 +93,10 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		clock: o.Clock, profile: o.Profile, guest: o.Guests, log: o.Log, version: access.Version(o.Version),
-		routes: &routes{}, key: make([]byte, 32), done: make(chan struct{}, 1), taskByID: map[string]*task{}, pids: 1000,
+		routes: &routes{}, done: make(chan struct{}, 1), taskByID: map[string]*task{}, pids: 1000,
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if _, err := rand.Read(s.key); err != nil {
-		return nil, fmt.Errorf("key for tickets: %w", err)
-	}
+	s.tickets = ticket.New(s.now)
 	for _, e := range endpoints() {
 		if e.only == "" || e.only == s.version {
 			s.routes.add(e)

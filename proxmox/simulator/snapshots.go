@@ -3,6 +3,8 @@ package simulator
 import (
 	"slices"
 	"strings"
+
+	"kubehenge.dev/proxmox/simulator/guestconf"
 )
 
 // snapshotEndpoints are the snapshots of machines and containers. Source: qemu-server src/PVE/API2/Qemu.pm, pve-container
@@ -100,8 +102,8 @@ func (c *call) snapshotPossible(g *guest, name string) error {
 	if g.snaps[name] != nil {
 		return fail("snapshot name '%s' already used", name)
 	}
-	for option, id := range images(g.conf) {
-		if !unusedName.MatchString(option) && !strings.Contains(g.conf[option], "media=cdrom") && !c.s.snapshots(g.node, id) {
+	for option, id := range guestconf.Images(g.conf) {
+		if !guestconf.UnusedName.MatchString(option) && !strings.Contains(g.conf[option], "media=cdrom") && !c.s.snapshots(g.node, id) {
 			return fail("snapshot feature is not available")
 		}
 	}
@@ -110,7 +112,7 @@ func (c *call) snapshotPossible(g *guest, name string) error {
 
 // notInSnapshot are options that a snapshot does not hold.
 func notInSnapshot(option string) bool {
-	return slices.Contains([]string{"lock", "description", "snaptime", "vmstate"}, option) || unusedName.MatchString(option)
+	return slices.Contains([]string{"lock", "description", "snaptime", "vmstate"}, option) || guestconf.UnusedName.MatchString(option)
 }
 
 func (c *call) keepSnapshot(g *guest, name string) error {
@@ -141,7 +143,7 @@ func (c *call) keepSnapshot(g *guest, name string) error {
 // saveState allocates the image that holds the memory of a machine: twice its size and some for its devices.
 func (s *Server) saveState(g *guest, name string) (string, error) {
 	on := g.conf["vmstatestorage"]
-	for _, id := range images(g.conf) {
+	for _, id := range guestconf.Images(g.conf) {
 		if on == "" {
 			on, _ = splitVolume(id)
 		}
@@ -243,25 +245,25 @@ func (s *Server) turnBack(g *guest, name string) {
 	snap := g.snaps[name]
 	conf := map[string]string{"parent": name}
 	for option, value := range g.conf {
-		if unusedName.MatchString(option) || option == "description" {
+		if guestconf.UnusedName.MatchString(option) || option == "description" {
 			conf[option] = value
 		}
 	}
-	had := images(snap)
+	had := guestconf.Images(snap)
 	for option, value := range snap {
 		if !notInSnapshot(option) && option != "parent" && !strings.HasPrefix(option, "running") {
 			conf[option] = value
 		}
 	}
-	for option, id := range images(g.conf) {
-		if !unusedName.MatchString(option) && !strings.Contains(g.conf[option], "media=cdrom") && !hasValue(had, id) {
+	for option, id := range guestconf.Images(g.conf) {
+		if !guestconf.UnusedName.MatchString(option) && !strings.Contains(g.conf[option], "media=cdrom") && !hasValue(had, id) {
 			conf[freeUnused(conf)] = id
 		}
 	}
 	g.conf, g.pending, g.removed = conf, nil, nil
 	for option, id := range had {
 		if v := s.volume(g.node, id); v != nil && v.vmid == g.vmid {
-			if size := sizeIn(snap[option]); size > 0 {
+			if size := guestconf.SizeIn(snap[option]); size > 0 {
 				v.size = size
 			}
 		}

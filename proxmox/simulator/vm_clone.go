@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -14,7 +15,7 @@ func cloneEndpoints() []*endpoint {
 			all(need("/vms/{vmid}", "VM.Clone"), either(need("/vms/{newid}", "VM.Allocate"), given("pool", need("/pool/{pool}", "VM.Allocate")))),
 			`newid* vmid; name dns-name; description string; pool poolid; snapname configid(..40); storage storage-id; format enum(raw qcow2 vmdk);
 			full bool; target node; bwlimit int(0..)`, (*call).cloneVM),
-		on("POST /nodes/{node}/qemu/{vmid}/template", need("/vms/{vmid}", "VM.Allocate"), "disk enum("+strings.Join(driveNamesOrder(), " ")+")", (*call).makeTemplate),
+		on("POST /nodes/{node}/qemu/{vmid}/template", need("/vms/{vmid}", "VM.Allocate"), "disk enum("+strings.Join(guestconf.DriveNames(), " ")+")", (*call).makeTemplate),
 		on("DELETE /nodes/{node}/qemu/{vmid}", need("/vms/{vmid}", "VM.Allocate"), "purge bool; destroy-unreferenced-disks bool; skiplock bool", (*call).destroyVM),
 	}
 }
@@ -103,11 +104,11 @@ func (c *call) cloneOptions(o *copyOf) error {
 
 // cloneDisks asks for the space, and whether every disk can be copied in the way that was asked for.
 func (c *call) cloneDisks(o *copyOf) error {
-	for _, d := range drives(o.conf) {
-		if !d.volume() {
+	for _, d := range guestconf.Drives(o.conf) {
+		if !d.Volume() {
 			continue
 		}
-		name, rest := splitVolume(d.file())
+		name, rest := splitVolume(d.File())
 		st := c.s.storages[name]
 		if st == nil {
 			return fail("storage '%s' does not exist", name)
@@ -115,12 +116,12 @@ func (c *call) cloneDisks(o *copyOf) error {
 		if o.target != c.node() && !st.shared {
 			return fail("can't clone VM to node '%s' (VM uses local storage)", o.target)
 		}
-		if d.cdrom() && !d.cloudInit() {
+		if d.CDROM() && !d.CloudInit() {
 			continue
 		}
-		if !o.full && !d.cloudInit() && d.option != "tpmstate0" {
+		if !o.full && !d.CloudInit() && d.Option != "tpmstate0" {
 			if p, err := st.parseVolume(rest); err != nil || !p.isBase || st.kind == "lvm" {
-				return fail("Linked clone feature is not supported for '%s' (%s)", d.file(), d.option)
+				return fail("Linked clone feature is not supported for '%s' (%s)", d.File(), d.Option)
 			}
 		}
 		if o.storage != nil {
@@ -136,7 +137,7 @@ func (c *call) cloneDisks(o *copyOf) error {
 // cloneCards asks for the use of the source's bridges, even if the copy will be attached to others.
 func (c *call) cloneCards(o *copyOf) error {
 	for _, name := range sortedKeys(o.conf) {
-		if netName.MatchString(name) {
+		if guestconf.NetName.MatchString(name) {
 			if err := c.checkBridge(o.conf[name]); err != nil {
 				return err
 			}
@@ -189,17 +190,17 @@ func (c *call) copyConfig(o *copyOf) (conf map[string]string, made []*volume, er
 	conf = map[string]string{}
 	for name, value := range o.conf {
 		switch {
-		case unusedName.MatchString(name), contains(notCopied, name):
-		case netName.MatchString(name):
-			card, err := formatOf(name).ParseProperties(name, value)
+		case guestconf.UnusedName.MatchString(name), contains(notCopied, name):
+		case guestconf.NetName.MatchString(name):
+			card, err := guestconf.FormatOf(name).ParseProperties(name, value)
 			if err != nil {
 				return nil, made, err
 			}
 			card.Delete("macaddr")
-			if conf[name], err = netValue(name, formatOf(name).Print(card), c.s.options["mac_prefix"]); err != nil {
+			if conf[name], err = netValue(name, guestconf.FormatOf(name).Print(card), c.s.options["mac_prefix"]); err != nil {
 				return nil, made, err
 			}
-		case driveName.MatchString(name):
+		case guestconf.DriveName.MatchString(name):
 			stored, v, err := c.copyDrive(o, name, value)
 			if err != nil {
 				return nil, made, err
@@ -230,18 +231,18 @@ func (c *call) copyConfig(o *copyOf) (conf map[string]string, made []*volume, er
 }
 
 func (c *call) copyDrive(o *copyOf, option, value string) (string, *volume, error) {
-	d, err := parseDrive(option, value)
-	if err != nil || !d.volume() || d.cdrom() && !d.cloudInit() {
+	d, err := guestconf.ParseDrive(option, value)
+	if err != nil || !d.Volume() || d.CDROM() && !d.CloudInit() {
 		return value, nil, err
 	}
-	name, _ := splitVolume(d.file())
+	name, _ := splitVolume(d.File())
 	st := c.s.storages[name]
 	if o.storage != nil {
 		st = o.storage
 	}
-	src := c.s.volume(o.source.node, d.file())
+	src := c.s.volume(o.source.node, d.File())
 	if src == nil {
-		return "", nil, fail("volume '%s' does not exist", d.file())
+		return "", nil, fail("volume '%s' does not exist", d.File())
 	}
 	v := c.copyVolume(o, d, st, src)
 	d.Set("file", v.id)
@@ -250,11 +251,11 @@ func (c *call) copyDrive(o *copyOf, option, value string) (string, *volume, erro
 }
 
 // copyVolume makes the copy of a disk: of the whole, or one that refers to its base.
-func (c *call) copyVolume(o *copyOf, d *drive, st *storage, src *volume) *volume {
+func (c *call) copyVolume(o *copyOf, d *guestconf.Drive, st *storage, src *volume) *volume {
 	switch {
-	case d.cloudInit():
+	case d.CloudInit():
 		return c.s.allocate(st, o.target, o.newid, "vm-"+itoa(o.newid)+"-cloudinit", "qcow2", src.size)
-	case o.full || d.option == "tpmstate0":
+	case o.full || d.Option == "tpmstate0":
 		format := src.format
 		if f := c.text("format"); f != "" {
 			format = f
@@ -313,9 +314,9 @@ func (s *Server) toTemplate(g *guest) {
 		conf[k] = v
 	}
 	conf["template"] = "1"
-	for _, d := range drives(conf) {
-		v := s.volume(g.node, d.file())
-		if v == nil || d.cdrom() || !s.ownedBy(d.file(), g.vmid) {
+	for _, d := range guestconf.Drives(conf) {
+		v := s.volume(g.node, d.File())
+		if v == nil || d.CDROM() || !s.ownedBy(d.File(), g.vmid) {
 			continue
 		}
 		s.dropVolume(v)
@@ -323,7 +324,7 @@ func (s *Server) toTemplate(g *guest) {
 		v.id = v.id[:i] + "base-" + v.id[i+len("vm-"):]
 		s.putVolume(v)
 		d.Set("file", v.id)
-		conf[d.option] = d.String()
+		conf[d.Option] = d.String()
 	}
 	g.conf = conf
 }

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -91,7 +92,7 @@ func networkData(conf map[string]string) string {
 	b.WriteString("version: 1\nconfig:\n")
 	n := 0
 	for i := range 32 {
-		card, err := formatOf("net0").ParseProperties("net", conf["net"+itoa(i)])
+		card, err := guestconf.FormatOf("net0").ParseProperties("net", conf["net"+itoa(i)])
 		if err != nil || conf["net"+itoa(i)] == "" {
 			continue
 		}

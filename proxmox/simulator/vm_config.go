@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/crypto/ssh"
+
+	"kubehenge.dev/proxmox/simulator/guestconf"
 )
 
 // configEndpoints change virtual machines. Source: qemu-server src/PVE/API2/Qemu.pm update_vm_api.
@@ -12,12 +14,12 @@ func configEndpoints() []*endpoint {
 	disk := need("/vms/{vmid}", "VM.Config.Disk")
 	const extra = ";delete configid-list; revert configid-list; force bool requires=delete; digest string(..40); skiplock bool;"
 	return []*endpoint{
-		on("PUT /nodes/{node}/qemu/{vmid}/config", need("/vms/{vmid}", anyConfig), vmOptionSpec()+extra, (*call).putConfig),
-		on("POST /nodes/{node}/qemu/{vmid}/config", need("/vms/{vmid}", anyConfig), vmOptionSpec()+extra+"background_delay int(1..30); import-working-storage storage-id", (*call).postConfig),
+		on("PUT /nodes/{node}/qemu/{vmid}/config", need("/vms/{vmid}", anyConfig), guestconf.VMSpec()+extra, (*call).putConfig),
+		on("POST /nodes/{node}/qemu/{vmid}/config", need("/vms/{vmid}", anyConfig), guestconf.VMSpec()+extra+"background_delay int(1..30); import-working-storage storage-id", (*call).postConfig),
 		on("PUT /nodes/{node}/qemu/{vmid}/unlink", disk, "idlist* configid-list; force bool", (*call).unlink),
 		on("PUT /nodes/{node}/qemu/{vmid}/resize", disk,
-			"disk* enum("+strings.Join(driveNamesOrder(), " ")+"); size* string(/\\+?\\d+(\\.\\d+)?[KMGT]?/); digest string(..40); skiplock bool", (*call).resize),
-		on("POST /nodes/{node}/qemu", anyone, vmOptionSpec()+`;vmid* vmid; archive string(..255); force bool requires=archive; unique bool requires=archive; live-restore bool;
+			"disk* enum("+strings.Join(guestconf.DriveNames(), " ")+"); size* string(/\\+?\\d+(\\.\\d+)?[KMGT]?/); digest string(..40); skiplock bool", (*call).resize),
+		on("POST /nodes/{node}/qemu", anyone, guestconf.VMSpec()+`;vmid* vmid; archive string(..255); force bool requires=archive; unique bool requires=archive; live-restore bool;
 			storage storage-id; pool poolid; start bool; ha-managed bool; bwlimit int(0..); import-working-storage storage-id`, (*call).createVM),
 	}
 }
@@ -57,7 +59,7 @@ func (c *call) change() (*change, error) {
 		if name == "cdrom" {
 			name, w.remove[i] = "ide2", "ide2"
 		}
-		if _, known := vmOptions()[name]; !known {
+		if _, known := guestconf.VMOptions()[name]; !known {
 			return nil, invalid("delete", "unknown option '%s'", name)
 		}
 		if _, both := w.set[name]; both {
@@ -70,10 +72,10 @@ func (c *call) change() (*change, error) {
 // checkChange asks for the privileges, in the order of the options' names.
 func (c *call) checkChange(w *change) error {
 	for _, name := range w.remove {
-		if driveName.MatchString(name) {
+		if guestconf.DriveName.MatchString(name) {
 			continue // depends on what the drive is
 		}
-		if unusedName.MatchString(name) {
+		if guestconf.UnusedName.MatchString(name) {
 			if err := c.checkVM(w.target, "VM.Config.Disk"); err != nil {
 				return err
 			}
@@ -183,7 +185,7 @@ func (c *call) postConfig() (any, error) {
 func (c *call) unlink() (any, error) {
 	w := &change{target: target{vmid: c.vmid()}, remove: c.list("idlist"), force: c.flag("force", false)}
 	for _, name := range w.remove {
-		if _, known := vmOptions()[name]; !known {
+		if _, known := guestconf.VMOptions()[name]; !known {
 			return nil, invalid("delete", "unknown option '%s'", name)
 		}
 	}

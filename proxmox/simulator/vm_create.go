@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -120,7 +121,7 @@ func (c *call) newConfig(t *task, w *change, node string) (conf map[string]strin
 	for _, name := range sortedKeys(w.set) {
 		value := w.set[name]
 		switch {
-		case driveName.MatchString(name):
+		case guestconf.DriveName.MatchString(name):
 			stored, v, err := c.s.makeDrive(node, w.vmid, name, value)
 			if v != nil {
 				made = append(made, v)
@@ -129,15 +130,15 @@ func (c *call) newConfig(t *task, w *change, node string) (conf map[string]strin
 				return nil, err
 			}
 			conf[name] = stored
-		case netName.MatchString(name):
+		case guestconf.NetName.MatchString(name):
 			if conf[name], err = netValue(name, value, c.s.options["mac_prefix"]); err != nil {
 				return nil, err
 			}
 		case name == "tags":
-			if err := c.checkTags(w.target, nil, tagList(value)); err != nil {
+			if err := c.checkTags(w.target, nil, guestconf.TagList(value)); err != nil {
 				return nil, err
 			}
-			conf[name] = strings.Join(tagList(value), ";")
+			conf[name] = strings.Join(guestconf.TagList(value), ";")
 		default:
 			conf[name] = plainValue(name, value)
 		}
@@ -150,7 +151,7 @@ func (c *call) newConfig(t *task, w *change, node string) (conf map[string]strin
 func (s *Server) identify(conf map[string]string) {
 	if _, set := conf["boot"]; !set {
 		conf["boot"] = " "
-		if order := defaultBootOrder(conf); len(order) > 0 {
+		if order := guestconf.DefaultBootOrder(conf); len(order) > 0 {
 			conf["boot"] = "order=" + strings.Join(order, ";")
 		}
 	}
@@ -199,20 +200,20 @@ func (c *call) grow(g *guest, option, text string) error {
 	if !there {
 		return fail("disk '%s' does not exist", option)
 	}
-	d, err := parseDrive(option, value)
+	d, err := guestconf.ParseDrive(option, value)
 	if err != nil {
 		return err
 	}
-	if d.cdrom() {
+	if d.CDROM() {
 		return fail("you can't resize a cdrom")
 	}
-	name, _ := splitVolume(d.file())
+	name, _ := splitVolume(d.File())
 	if err := c.check("/storage/"+name, "Datastore.AllocateSpace"); err != nil {
 		return err
 	}
-	v := c.s.volume(g.node, d.file())
+	v := c.s.volume(g.node, d.File())
 	if v == nil {
-		return fail("volume '%s' does not exist", d.file())
+		return fail("volume '%s' does not exist", d.File())
 	}
 	size, ok := schema.ParseSize(strings.TrimPrefix(text, "+"))
 	if !ok {

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"kubehenge.dev/proxmox/simulator/guestconf"
 )
 
 // destroyVM deletes a virtual machine with the images that belong to it.
@@ -79,7 +81,7 @@ func (s *Server) ownImages(g *guest) []string {
 	}
 	found := map[string]bool{}
 	for _, conf := range confs {
-		for _, id := range append(slices.Collect(maps.Values(images(conf))), conf["vmstate"]) {
+		for _, id := range append(slices.Collect(maps.Values(guestconf.Images(conf))), conf["vmstate"]) {
 			if s.ownedBy(id, g.vmid) {
 				found[id] = true
 			}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -17,8 +18,8 @@ var (
 const cloudInitSize = 4 << 20
 
 // checkDriveStorage asks for the access to the storage, or the volume, that a drive names.
-func (c *call) checkDriveStorage(t target, d *drive) error {
-	file := d.file()
+func (c *call) checkDriveStorage(t target, d *guestconf.Drive) error {
+	file := d.File()
 	if file == "none" || file == "cdrom" {
 		return nil
 	}
@@ -37,19 +38,19 @@ func (c *call) checkDriveStorage(t target, d *drive) error {
 		return c.checkNewDisk(t, d, st, rest)
 	}
 	if d.Values["import-from"] != "" {
-		return invalid(d.option, "'import-from' requires special syntax - use <storage ID>:0,import-from=<source>")
+		return invalid(d.Option, "'import-from' requires special syntax - use <storage ID>:0,import-from=<source>")
 	}
 	p, err := st.parseVolume(rest)
 	if err != nil {
 		return err
 	}
-	if p.content == "iso" && !d.cdrom() {
-		return invalid(d.option, "explicit 'media=cdrom' is required for iso images")
+	if p.content == "iso" && !d.CDROM() {
+		return invalid(d.Option, "explicit 'media=cdrom' is required for iso images")
 	}
 	return c.mayUse(st, p, t.vmid)
 }
 
-func (c *call) checkNewDisk(t target, d *drive, st *storage, size string) error {
+func (c *call) checkNewDisk(t target, d *guestconf.Drive, st *storage, size string) error {
 	if err := c.check("/storage/"+st.name, "Datastore.AllocateSpace"); err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (c *call) checkNewDisk(t target, d *drive, st *storage, size string) error 
 		return nil
 	}
 	if size != "0" {
-		return invalid(d.option, "'import-from' requires special syntax - use <storage ID>:0,import-from=<source>")
+		return invalid(d.Option, "'import-from' requires special syntax - use <storage ID>:0,import-from=<source>")
 	}
 	if strings.HasPrefix(source, "/") {
 		if c.isSuperuser() {
@@ -107,11 +108,11 @@ func (c *call) checkVolume(t target, id string) error {
 // makeDrive does what the value of a drive asks for: it allocates or imports an image, makes the cloud-init drive, or
 // finds the volume that is there. It returns the value as it is stored, and the image that it made.
 func (s *Server) makeDrive(node string, vmid int, option, value string) (string, *volume, error) {
-	d, err := parseDrive(option, value)
+	d, err := guestconf.ParseDrive(option, value)
 	if err != nil {
 		return "", nil, err
 	}
-	file := d.file()
+	file := d.File()
 	var made *volume
 	switch {
 	case file == "none" || file == "cdrom" || strings.HasPrefix(file, "/"):
@@ -131,8 +132,8 @@ func (s *Server) makeDrive(node string, vmid int, option, value string) (string,
 	return d.String(), made, nil
 }
 
-func (s *Server) makeCloudInit(node string, vmid int, d *drive) (*volume, error) {
-	name, _ := splitVolume(d.file())
+func (s *Server) makeCloudInit(node string, vmid int, d *guestconf.Drive) (*volume, error) {
+	name, _ := splitVolume(d.File())
 	st, err := s.storageOn(node, name)
 	if err != nil {
 		return nil, err
@@ -143,8 +144,8 @@ func (s *Server) makeCloudInit(node string, vmid int, d *drive) (*volume, error)
 	return v, nil
 }
 
-func (s *Server) makeDisk(node string, vmid int, d *drive) (*volume, error) {
-	m := newDisk.FindStringSubmatch(d.file())
+func (s *Server) makeDisk(node string, vmid int, d *guestconf.Drive) (*volume, error) {
+	m := newDisk.FindStringSubmatch(d.File())
 	st, err := s.storageOn(node, m[1])
 	if err != nil {
 		return nil, err
@@ -177,16 +178,16 @@ func (s *Server) makeDisk(node string, vmid int, d *drive) (*volume, error) {
 }
 
 // findVolume fills in the size of a volume that is there.
-func (s *Server) findVolume(node string, d *drive) error {
-	name, _ := splitVolume(d.file())
+func (s *Server) findVolume(node string, d *guestconf.Drive) error {
+	name, _ := splitVolume(d.File())
 	if _, err := s.storageOn(node, name); err != nil {
 		return err
 	}
-	v := s.volume(node, d.file())
+	v := s.volume(node, d.File())
 	if v == nil {
-		return fail("volume '%s' does not exist", d.file())
+		return fail("volume '%s' does not exist", d.File())
 	}
-	if !d.cloudInit() {
+	if !d.CloudInit() {
 		d.Set("size", schema.FormatSize(sectors(v.size)))
 	}
 	return nil
@@ -207,18 +208,18 @@ func freeUnused(conf map[string]string) string {
 func (c *call) detach(g *guest, conf map[string]string, option string, force bool) error {
 	value := conf[option]
 	file := value
-	if !unusedName.MatchString(option) {
-		d, err := parseDrive(option, value)
+	if !guestconf.UnusedName.MatchString(option) {
+		d, err := guestconf.ParseDrive(option, value)
 		if err != nil {
 			return err
 		}
-		file = d.file()
-		if d.cloudInit() {
+		file = d.File()
+		if d.CloudInit() {
 			delete(conf, option)
 			c.s.remove(g.node, file)
 			return nil
 		}
-		if d.cdrom() || !d.volume() {
+		if d.CDROM() || !d.Volume() {
 			delete(conf, option)
 			return nil
 		}
@@ -248,7 +249,7 @@ func (c *call) removeImage(g *guest, conf map[string]string, option, file string
 		return nil
 	}
 	for other, value := range conf {
-		if other != option && driveName.MatchString(other) && strings.HasPrefix(value, file) {
+		if other != option && guestconf.DriveName.MatchString(other) && strings.HasPrefix(value, file) {
 			return fail("unable to delete '%s' - volume is still in use (snapshot?)", file)
 		}
 	}

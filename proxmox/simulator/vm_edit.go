@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -79,9 +80,9 @@ func (e *edit) remove() error {
 func (e *edit) mayRemove(name, value string) error {
 	switch {
 	case name == "tags":
-		return e.c.checkTags(e.w.target, tagList(value), nil)
-	case driveName.MatchString(name):
-		d, err := parseDrive(name, value)
+		return e.c.checkTags(e.w.target, guestconf.TagList(value), nil)
+	case guestconf.DriveName.MatchString(name):
+		d, err := guestconf.ParseDrive(name, value)
 		if err != nil {
 			return err
 		}
@@ -90,10 +91,10 @@ func (e *edit) mayRemove(name, value string) error {
 				return err
 			}
 		}
-		if !d.cdrom() && e.conf["protection"] == "1" {
+		if !d.CDROM() && e.conf["protection"] == "1" {
 			return fail("can't remove drive '%s' - protection mode enabled", name)
 		}
-	case unusedName.MatchString(name) && e.conf["protection"] == "1":
+	case guestconf.UnusedName.MatchString(name) && e.conf["protection"] == "1":
 		return fail("can't remove unused disk '%s' - protection mode enabled", value)
 	}
 	return nil
@@ -117,25 +118,25 @@ func (e *edit) put() error {
 // value is an option's value as it is stored.
 func (e *edit) value(name, value string) (string, error) {
 	switch {
-	case driveName.MatchString(name):
+	case guestconf.DriveName.MatchString(name):
 		return e.driveValue(name, value)
-	case unusedName.MatchString(name):
+	case guestconf.UnusedName.MatchString(name):
 		if e.c.s.volume(e.g.node, value) == nil {
 			return "", fail("volume '%s' does not exist", value)
 		}
 		return value, nil
-	case netName.MatchString(name):
+	case guestconf.NetName.MatchString(name):
 		return netValue(name, value, e.c.s.options["mac_prefix"])
 	case name == "tags":
-		tags := tagList(value)
-		return strings.Join(tags, ";"), e.c.checkTags(e.w.target, tagList(e.conf["tags"]), tags)
+		tags := guestconf.TagList(value)
+		return strings.Join(tags, ";"), e.c.checkTags(e.w.target, guestconf.TagList(e.conf["tags"]), tags)
 	}
 	return plainValue(name, value), nil
 }
 
 // plainValue turns booleans and whole numbers into their one form.
 func plainValue(name, value string) string {
-	o, ok := vmOptions()[name]
+	o, ok := guestconf.VMOptions()[name]
 	if ok && o.Kind == schema.Integer {
 		if n, err := strconv.Atoi(value); err == nil {
 			return itoa(n)
@@ -145,11 +146,11 @@ func plainValue(name, value string) string {
 }
 
 func (e *edit) driveValue(name, value string) (string, error) {
-	d, err := parseDrive(name, value)
+	d, err := guestconf.ParseDrive(name, value)
 	if err != nil {
 		return "", err
 	}
-	if d.cdrom() || d.cloudInit() {
+	if d.CDROM() || d.CloudInit() {
 		for _, p := range drivePrivileges(d) {
 			if err := e.c.checkVM(e.w.target, p); err != nil {
 				return "", err
@@ -165,7 +166,7 @@ func (e *edit) driveValue(name, value string) (string, error) {
 
 // netValue fills in a MAC address where none is given.
 func netValue(name, value, prefix string) (string, error) {
-	format := formatOf(name)
+	format := guestconf.FormatOf(name)
 	card, err := format.ParseProperties(name, value)
 	if err != nil {
 		return "", err
@@ -200,10 +201,10 @@ func (e *edit) bootCDs() error {
 	}
 	order := strings.Split(strings.TrimPrefix(boot, "order="), ";")
 	for _, name := range sortedKeys(e.w.set) {
-		if !driveName.MatchString(name) || slices.Contains(order, name) {
+		if !guestconf.DriveName.MatchString(name) || slices.Contains(order, name) {
 			continue
 		}
-		if d, err := parseDrive(name, e.pending[name]); err == nil && d.cdrom() && !d.cloudInit() {
+		if d, err := guestconf.ParseDrive(name, e.pending[name]); err == nil && d.CDROM() && !d.CloudInit() {
 			order = append(order, name)
 			e.pending["boot"] = "order=" + strings.Join(order, ";")
 		}
@@ -278,23 +279,23 @@ func (e *edit) flush(isOn bool) error {
 
 // live tells whether a change takes effect in a running machine. A CD may be changed, a drive for it not be plugged in.
 func (e *edit) live(name, value string) bool {
-	if vmOptions()[name].live {
+	if guestconf.VMOptions()[name].Live {
 		return true
 	}
-	if !driveName.MatchString(name) || value == "" || e.conf[name] == "" {
+	if !guestconf.DriveName.MatchString(name) || value == "" || e.conf[name] == "" {
 		return false
 	}
-	old, err := parseDrive(name, e.conf[name])
+	old, err := guestconf.ParseDrive(name, e.conf[name])
 	if err != nil {
 		return false
 	}
-	now, err := parseDrive(name, value)
-	return err == nil && old.cdrom() && now.cdrom()
+	now, err := guestconf.ParseDrive(name, value)
+	return err == nil && old.CDROM() && now.CDROM()
 }
 
 // drop deletes an option from the configuration.
 func (e *edit) drop(name string, force bool) error {
-	if !driveName.MatchString(name) && !unusedName.MatchString(name) {
+	if !guestconf.DriveName.MatchString(name) && !guestconf.UnusedName.MatchString(name) {
 		delete(e.conf, name)
 	} else if _, there := e.conf[name]; there {
 		if err := e.c.detach(e.g, e.conf, name, force); err != nil {
@@ -324,20 +325,20 @@ func (e *edit) unboot(name string) {
 
 // store puts a value into the configuration; a disk that was there before is detached first.
 func (e *edit) store(name, value string) error {
-	if driveName.MatchString(name) {
-		now, err := parseDrive(name, value)
+	if guestconf.DriveName.MatchString(name) {
+		now, err := guestconf.ParseDrive(name, value)
 		if err != nil {
 			return err
 		}
 		if old, there := e.conf[name]; there {
-			if d, err := parseDrive(name, old); err == nil && d.file() != now.file() {
+			if d, err := guestconf.ParseDrive(name, old); err == nil && d.File() != now.File() {
 				if err := e.c.detach(e.g, e.conf, name, false); err != nil {
 					return err
 				}
 			}
 		}
 		for option, id := range e.conf {
-			if unusedName.MatchString(option) && id == now.file() {
+			if guestconf.UnusedName.MatchString(option) && id == now.File() {
 				delete(e.conf, option)
 			}
 		}

@@ -3,6 +3,7 @@ package simulator
 import (
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/ha"
 )
 
@@ -23,7 +24,7 @@ func moveEndpoints() []*endpoint {
 
 // movable are the disks that can be moved, unused ones included.
 func movable() string {
-	names := driveNamesOrder()
+	names := guestconf.DriveNames()
 	for i := range 256 {
 		names = append(names, "unused"+itoa(i))
 	}
@@ -33,15 +34,15 @@ func movable() string {
 // localVolumes are the volumes of a machine that only its node has: disks, and CDs.
 func (s *Server) localVolumes(g *guest) (disks, cds []string) {
 	conf := copyMap(g.conf)
-	for option, id := range images(conf) {
+	for option, id := range guestconf.Images(conf) {
 		if name, _ := splitVolume(id); s.storages[name] != nil && !s.storages[name].shared && option != "" {
 			disks = append(disks, id)
 		}
 	}
-	for _, d := range drives(conf) {
-		name, _ := splitVolume(d.file())
-		if d.volume() && d.cdrom() && !d.cloudInit() && s.storages[name] != nil && !s.storages[name].shared {
-			cds = append(cds, d.file())
+	for _, d := range guestconf.Drives(conf) {
+		name, _ := splitVolume(d.File())
+		if d.Volume() && d.CDROM() && !d.CloudInit() && s.storages[name] != nil && !s.storages[name].shared {
+			cds = append(cds, d.File())
 		}
 	}
 	return disks, cds
@@ -78,9 +79,9 @@ func (c *call) migrationCheck() (any, error) {
 
 func (s *Server) missingStorages(g *guest, node string) []string {
 	missing := map[string]bool{}
-	for _, d := range drives(g.conf) {
-		name, _ := splitVolume(d.file())
-		if st := s.storages[name]; d.volume() && st != nil && !st.on(node) {
+	for _, d := range guestconf.Drives(g.conf) {
+		name, _ := splitVolume(d.File())
+		if st := s.storages[name]; d.Volume() && st != nil && !st.on(node) {
 			missing[name] = true
 		}
 	}
@@ -181,11 +182,11 @@ func (c *call) moveDisk() (any, error) {
 	if !there {
 		return nil, fail("disk '%s' does not exist", option)
 	}
-	d, err := parseDrive(option, value)
+	d, err := guestconf.ParseDrive(option, value)
 	if err != nil {
 		return nil, err
 	}
-	if d.cdrom() {
+	if d.CDROM() {
 		return nil, fail("you can't move a cdrom")
 	}
 	if c.has("target-vmid") {
@@ -194,7 +195,7 @@ func (c *call) moveDisk() (any, error) {
 	return c.moveToStorage(g, d)
 }
 
-func (c *call) moveToStorage(g *guest, d *drive) (any, error) {
+func (c *call) moveToStorage(g *guest, d *guestconf.Drive) (any, error) {
 	st, err := c.s.storageOn(g.node, c.text("storage"))
 	if err != nil {
 		return nil, err
@@ -202,9 +203,9 @@ func (c *call) moveToStorage(g *guest, d *drive) (any, error) {
 	if err := c.check("/storage/"+st.name, "Datastore.AllocateSpace"); err != nil {
 		return nil, err
 	}
-	old := c.s.volume(g.node, d.file())
+	old := c.s.volume(g.node, d.File())
 	if old == nil {
-		return nil, fail("volume '%s' does not exist", d.file())
+		return nil, fail("volume '%s' does not exist", d.File())
 	}
 	format := or(c.text("format"), old.format)
 	if old.storage == st.name && old.format == format {
@@ -218,7 +219,7 @@ func (c *call) moveToStorage(g *guest, d *drive) (any, error) {
 		}
 		conf := copyMap(g.conf)
 		d.Set("file", v.id)
-		conf[d.option] = d.String()
+		conf[d.Option] = d.String()
 		if c.flag("delete", false) {
 			c.s.dropVolume(old)
 		} else {
@@ -230,7 +231,7 @@ func (c *call) moveToStorage(g *guest, d *drive) (any, error) {
 }
 
 // giveDisk renames an image so that it belongs to another machine of the node.
-func (c *call) giveDisk(g *guest, d *drive) (any, error) {
+func (c *call) giveDisk(g *guest, d *guestconf.Drive) (any, error) {
 	other, err := c.s.guestOn(g.node, "qemu", c.number("target-vmid", 0))
 	if err != nil {
 		return nil, err
@@ -238,7 +239,7 @@ func (c *call) giveDisk(g *guest, d *drive) (any, error) {
 	if err := c.check("/vms/"+itoa(other.vmid), "VM.Config.Disk"); err != nil {
 		return nil, err
 	}
-	option := or(c.text("target-disk"), d.option)
+	option := or(c.text("target-disk"), d.Option)
 	if other.conf[option] != "" {
 		return nil, fail("target disk key '%s' is already in use for guest '%d'", option, other.vmid)
 	}
@@ -246,17 +247,17 @@ func (c *call) giveDisk(g *guest, d *drive) (any, error) {
 		if err := t.busy(); err != nil {
 			return err
 		}
-		v := c.s.volume(g.node, d.file())
+		v := c.s.volume(g.node, d.File())
 		if v == nil {
-			return fail("volume '%s' does not exist", d.file())
+			return fail("volume '%s' does not exist", d.File())
 		}
 		st := c.s.storages[v.storage]
 		c.s.dropVolume(v)
 		v.id, v.vmid = st.imageID(other.vmid, c.s.freeName(st, g.node, other.vmid), v.format), other.vmid
 		c.s.putVolume(v)
 		d.Set("file", v.id)
-		delete(g.conf, d.option)
-		other.conf[option] = (&drive{option, d.Pairs}).String()
+		delete(g.conf, d.Option)
+		other.conf[option] = (&guestconf.Drive{Option: option, Pairs: d.Pairs}).String()
 		return nil
 	}), nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -139,23 +140,23 @@ func (s *Server) startable(g *guest) error {
 	if g.cpus() > n.cpus {
 		return fail("MAX %d vcpus allowed per VM on this node", n.cpus)
 	}
-	for _, d := range drives(g.conf) {
-		if !d.volume() {
+	for _, d := range guestconf.Drives(g.conf) {
+		if !d.Volume() {
 			continue
 		}
-		name, _ := splitVolume(d.file())
+		name, _ := splitVolume(d.File())
 		if _, err := s.storageOn(g.node, name); err != nil {
 			return err
 		}
-		if s.volume(g.node, d.file()) == nil {
-			return fail("volume '%s' does not exist", d.file())
+		if s.volume(g.node, d.File()) == nil {
+			return fail("volume '%s' does not exist", d.File())
 		}
 	}
 	for _, name := range sortedKeys(g.conf) {
-		if !netName.MatchString(name) {
+		if !guestconf.NetName.MatchString(name) {
 			continue
 		}
-		card, err := formatOf(name).ParseProperties(name, g.conf[name])
+		card, err := guestconf.FormatOf(name).ParseProperties(name, g.conf[name])
 		if err != nil {
 			return err
 		}
@@ -319,7 +320,7 @@ func (c *call) resumeVM() (any, error) {
 // view is the machine as its inside sees it.
 func (s *Server) view(g *guest) Guest {
 	v := Guest{VMID: g.vmid, Name: g.shownName(), Node: g.node, Cores: g.cpus(), MemoryMiB: int(g.memory() >> 20)}
-	v.Tags = tagList(g.conf["tags"])
+	v.Tags = guestconf.TagList(g.conf["tags"])
 	if pairs, err := schema.Format("smbios1").ParseProperties("smbios1", g.conf["smbios1"]); err == nil {
 		v.UUID = pairs.Values["uuid"]
 	}
@@ -328,15 +329,15 @@ func (s *Server) view(g *guest) Guest {
 		if value == "" {
 			continue
 		}
-		if card, err := formatOf("net0").ParseProperties("net", value); err == nil && card.Values["macaddr"] != "" {
+		if card, err := guestconf.FormatOf("net0").ParseProperties("net", value); err == nil && card.Values["macaddr"] != "" {
 			v.MACs = append(v.MACs, strings.ToUpper(card.Values["macaddr"]))
 		}
 	}
-	for _, d := range drives(g.conf) {
-		if !d.cdrom() || v.ISO != nil {
+	for _, d := range guestconf.Drives(g.conf) {
+		if !d.CDROM() || v.ISO != nil {
 			continue
 		}
-		if vol := s.volume(g.node, d.file()); vol != nil {
+		if vol := s.volume(g.node, d.File()); vol != nil {
 			v.ISO = vol.data
 		}
 	}

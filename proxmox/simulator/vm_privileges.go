@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -27,32 +28,32 @@ func (c *call) checkVM(t target, privileges string) error {
 
 // checkOption asks whether the caller may set, or delete, an option. Tags are asked for later, when they are set.
 func (c *call) checkOption(t target, option string) error {
-	o := vmOptions()[option]
+	o := guestconf.VMOptions()[option]
 	switch {
 	case option == "tags":
 		return nil
-	case driveName.MatchString(option) && t.create, option == "efidisk0" && t.create, option == "tpmstate0" && t.create:
+	case guestconf.DriveName.MatchString(option) && t.create, option == "efidisk0" && t.create, option == "tpmstate0" && t.create:
 		return nil // the access to the storage decides
 	case option == "startup":
-		if err := c.checkVM(t, o.privilege); err != nil {
+		if err := c.checkVM(t, o.Privilege); err != nil {
 			return err
 		}
 		return c.check("/", "Sys.Modify")
-	case o.privilege == rootOnly:
+	case o.Privilege == guestconf.RootOnly:
 		if c.isSuperuser() {
 			return nil
 		}
 		return fail("only root can set '%s' config", option)
 	}
-	return c.checkVM(t, o.privilege)
+	return c.checkVM(t, o.Privilege)
 }
 
 // drivePrivileges is what changing a drive to a value asks for.
-func drivePrivileges(d *drive) []string {
+func drivePrivileges(d *guestconf.Drive) []string {
 	switch {
-	case d.cloudInit():
+	case d.CloudInit():
 		return []string{"VM.Config.Cloudinit", "VM.Config.CDROM"}
-	case d.cdrom():
+	case d.CDROM():
 		return []string{"VM.Config.CDROM"}
 	}
 	return []string{"VM.Config.Disk"}
@@ -61,14 +62,14 @@ func drivePrivileges(d *drive) []string {
 // checkSet asks for everything that setting an option needs. Values are verified already.
 func (c *call) checkSet(t target, option, value string) error {
 	switch {
-	case driveName.MatchString(option):
+	case guestconf.DriveName.MatchString(option):
 		return c.checkDrive(t, option, value)
-	case unusedName.MatchString(option):
+	case guestconf.UnusedName.MatchString(option):
 		if err := c.checkVM(t, "VM.Config.Disk"); err != nil {
 			return err
 		}
 		return c.checkVolume(t, value)
-	case netName.MatchString(option):
+	case guestconf.NetName.MatchString(option):
 		if err := c.checkOption(t, option); err != nil {
 			return err
 		}
@@ -78,14 +79,14 @@ func (c *call) checkSet(t target, option, value string) error {
 }
 
 func (c *call) checkDrive(t target, option, value string) error {
-	d, err := parseDrive(option, value)
+	d, err := guestconf.ParseDrive(option, value)
 	if err != nil {
 		return err
 	}
 	if err := c.checkDriveStorage(t, d); err != nil {
 		return err
 	}
-	if t.create || d.cdrom() {
+	if t.create || d.CDROM() {
 		return nil // a CD drive is asked for when it is changed
 	}
 	for _, p := range drivePrivileges(d) {
@@ -97,7 +98,9 @@ func (c *call) checkDrive(t target, option, value string) error {
 }
 
 // checkBridge asks for the use of the bridges that a network card is attached to: with VLANs, of each of these.
-func (c *call) checkBridge(value string) error { return c.checkBridgeOf(formatOf("net0"), value) }
+func (c *call) checkBridge(value string) error {
+	return c.checkBridgeOf(guestconf.FormatOf("net0"), value)
+}
 
 func (c *call) checkBridgeOf(format *schema.Schema, value string) error {
 	card, err := format.ParseProperties("net", value)
@@ -147,7 +150,7 @@ func (c *call) checkTags(t target, old, now []string) error {
 	if err := c.checkVM(t, "VM.Config.Options"); err != nil {
 		return err
 	}
-	registered := tagList(c.s.options["registered-tags"])
+	registered := guestconf.TagList(c.s.options["registered-tags"])
 	free := !strings.Contains(c.s.options["user-tag-access"], "user-allow=") || strings.Contains(c.s.options["user-tag-access"], "user-allow=free")
 	for _, tag := range changedTags(old, now) {
 		if (slices.Contains(registered, tag) || !free) && !c.may("/", "Sys.Modify") {
@@ -165,11 +168,4 @@ func changedTags(old, now []string) []string {
 		}
 	}
 	return changed
-}
-
-// tagList brings tags into the form in which they are kept: lower case, each once, sorted.
-func tagList(text string) []string {
-	tags := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(",; \t\n", r) })
-	slices.Sort(tags)
-	return slices.Compact(tags)
 }

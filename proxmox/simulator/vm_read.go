@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -234,8 +235,8 @@ func (c *call) readFeature() (any, error) {
 		return nil, err
 	}
 	has := true
-	for _, d := range drives(g.conf) {
-		if d.volume() && !d.cdrom() && c.text("feature") == "snapshot" && !c.s.snapshots(g.node, d.file()) {
+	for _, d := range guestconf.Drives(g.conf) {
+		if d.Volume() && !d.CDROM() && c.text("feature") == "snapshot" && !c.s.snapshots(g.node, d.File()) {
 			has = false
 		}
 	}
@@ -250,4 +251,16 @@ func (s *Server) snapshots(node, id string) bool {
 	}
 	st := s.storages[v.storage]
 	return v.format == "qcow2" || !st.files() && st.kind != "lvm"
+}
+
+// shown is an option's value as the API returns it: numbers and booleans as numbers, all else as text.
+func (g *guest) shown(option, value string) any {
+	if option == "cipassword" {
+		return "**********"
+	}
+	o, ok := guestconf.OptionsOf(g.kind)[option]
+	if ok && (o.Kind == schema.Integer || o.Kind == schema.Boolean) {
+		return integer(value)
+	}
+	return value
 }

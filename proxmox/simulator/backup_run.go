@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kubehenge.dev/proxmox/simulator/calendar"
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/retention"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
@@ -145,7 +146,7 @@ func (c *call) dumpGuest(t *task, j *job, st *storage, vmid int) error {
 		return err
 	}
 	size := int64(0)
-	for _, id := range images(g.conf) {
+	for _, id := range guestconf.Images(g.conf) {
 		if v := c.s.volume(g.node, id); v != nil {
 			size += v.size / 4 // packed
 		}
@@ -183,7 +184,7 @@ func confText(g *guest) string {
 		}
 	}
 	for _, k := range sortedKeys(g.conf) {
-		if k != "description" && k != "lock" && k != "parent" && !unusedName.MatchString(k) {
+		if k != "description" && k != "lock" && k != "parent" && !guestconf.UnusedName.MatchString(k) {
 			b.WriteString(k + ": " + g.conf[k] + "\n")
 		}
 	}

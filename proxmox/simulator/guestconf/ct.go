@@ -1,4 +1,4 @@
-package simulator
+package guestconf
 
 import (
 	"regexp"
@@ -29,20 +29,21 @@ var ctGroups = []optionGroup{
 	{"VM.Config.Options", false, `arch enum(amd64 i386 arm64 armhf riscv32 riscv64); cmode enum(shell console tty); console bool; debug bool; entrypoint string(/[^\x00-\x08\x0a-\x1F\x7F]+/); env string(/(?:\w+=[^\x00-\x08\x0a-\x1F\x7F]*)(?:\x00\w+=[^\x00-\x08\x0a-\x1F\x7F]*)*/);
 		ostype enum(debian devuan ubuntu centos fedora opensuse archlinux alpine gentoo nixos unmanaged); template bool; timezone timezone; tty int(0..6); unprivileged bool`},
 	{"VM.Allocate", false, "features lxc-features"},
-	{rootOnly, false, "hookscript volume-id; dev[0-255] lxc-dev"},
+	{RootOnly, false, "hookscript volume-id; dev[0-255] lxc-dev"},
 }
 
+// CTOptions are the options of containers by name, CTSpec is their schema.
 var (
-	ctOptions = sync.OnceValue(func() map[string]vmOption { return optionsOf(ctGroups) })
-	ctSpec    = sync.OnceValue(func() string { return specOf(ctGroups) })
+	CTOptions = sync.OnceValue(func() map[string]Option { return optionsOf(ctGroups) })
+	CTSpec    = sync.OnceValue(func() string { return specOf(ctGroups) })
 )
 
-func optionsOf(groups []optionGroup) map[string]vmOption {
-	m := map[string]vmOption{}
+func optionsOf(groups []optionGroup) map[string]Option {
+	m := map[string]Option{}
 	for _, g := range groups {
 		s := schema.Must(g.options)
 		for _, name := range s.Names() {
-			m[name] = vmOption{s.Lookup(name), g.privilege, g.live}
+			m[name] = Option{s.Lookup(name), g.privilege, g.live}
 		}
 	}
 	return m
@@ -56,19 +57,19 @@ func specOf(groups []optionGroup) string {
 	return strings.Join(all, ";")
 }
 
-// optionsOfKind are the options of a kind of guest.
-func optionsOfKind(kind string) map[string]vmOption {
+// OptionsOf are the options of a kind of guest.
+func OptionsOf(kind string) map[string]Option {
 	if kind == "lxc" {
-		return ctOptions()
+		return CTOptions()
 	}
-	return vmOptions()
+	return VMOptions()
 }
 
-// mountName is an option of a container that names a volume.
-var mountName = regexp.MustCompile(`\A(rootfs|mp\d+)\z`)
+// MountName is an option of a container that names a volume.
+var MountName = regexp.MustCompile(`\A(rootfs|mp\d+)\z`)
 
-// mountVolume is the volume of a mount point.
-func mountVolume(value string) string {
+// MountVolume is the volume of a mount point.
+func MountVolume(value string) string {
 	volume, _, _ := strings.Cut(strings.TrimPrefix(value, "volume="), ",")
 	return volume
 }

@@ -3,13 +3,14 @@ package simulator
 import (
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
 // restoreVM makes a machine of a backup. Source: qemu-server src/PVE/API2/Qemu.pm create_vm.
 func (c *call) restoreVM(w *change) (any, error) {
 	for _, name := range sortedKeys(w.set) {
-		if driveName.MatchString(name) {
+		if guestconf.DriveName.MatchString(name) {
 			return nil, invalid(name, "option conflicts with option 'archive'")
 		}
 	}
@@ -76,7 +77,7 @@ func (c *call) restore(t *task, w *change, old *guest, archived *volume, drive f
 		return err
 	}
 	for _, name := range sortedKeys(conf) {
-		if !driveName.MatchString(name) && !mountName.MatchString(name) {
+		if !guestconf.DriveName.MatchString(name) && !guestconf.MountName.MatchString(name) {
 			continue
 		}
 		stored, v, err := drive(name, conf[name], w.vmid)
@@ -117,10 +118,10 @@ func (c *call) restore(t *task, w *change, old *guest, archived *volume, drive f
 // makeUnique gives a restored guest identities of its own.
 func (c *call) makeUnique(conf map[string]string) {
 	for _, name := range sortedKeys(conf) {
-		if !netName.MatchString(name) {
+		if !guestconf.NetName.MatchString(name) {
 			continue
 		}
-		format, key := formatOf(name), "macaddr"
+		format, key := guestconf.FormatOf(name), "macaddr"
 		if c.kind() == "lxc" {
 			format, key = schema.Format("lxc-net"), "hwaddr"
 		}
@@ -136,21 +137,21 @@ func (c *call) makeUnique(conf map[string]string) {
 
 // restoredDrive allocates a disk of the size that the backup tells; CDs stay as they were.
 func (c *call) restoredDrive(name, value string, vmid int) (string, *volume, error) {
-	d, err := parseDrive(name, value)
-	if err != nil || !d.volume() || d.cdrom() && !d.cloudInit() {
+	d, err := guestconf.ParseDrive(name, value)
+	if err != nil || !d.Volume() || d.CDROM() && !d.CloudInit() {
 		return value, nil, err
 	}
-	from, _ := splitVolume(d.file())
+	from, _ := splitVolume(d.File())
 	st, err := c.s.storageOn(c.node(), or(c.text("storage"), from))
 	if err != nil {
 		return "", nil, err
 	}
-	size := sizeIn(value)
+	size := guestconf.SizeIn(value)
 	if !c.s.fits(st, c.node(), size) {
 		return "", nil, fail("unable to create image: No space left on device")
 	}
 	disk := c.s.freeName(st, c.node(), vmid)
-	if d.cloudInit() {
+	if d.CloudInit() {
 		disk = "vm-" + itoa(vmid) + "-cloudinit"
 	}
 	v := c.s.allocate(st, c.node(), vmid, disk, "raw", or(size, cloudInitSize))
@@ -170,7 +171,7 @@ func (c *call) restoreCT(w *change) (any, error) {
 		return nil, err
 	}
 	for name := range w.set {
-		if mountName.MatchString(name) {
+		if guestconf.MountName.MatchString(name) {
 			delete(w.set, name)
 		}
 	}
@@ -186,15 +187,15 @@ func (c *call) restoreCT(w *change) (any, error) {
 }
 
 func (c *call) restoredMount(name, value string, vmid int) (string, *volume, error) {
-	from, _ := splitVolume(mountVolume(value))
+	from, _ := splitVolume(guestconf.MountVolume(value))
 	st, err := c.s.storageOn(c.node(), or(c.text("storage"), from))
 	if err != nil {
 		return "", nil, err
 	}
-	size := sizeIn(value)
+	size := guestconf.SizeIn(value)
 	if !c.s.fits(st, c.node(), size) {
 		return "", nil, fail("unable to create image: No space left on device")
 	}
 	v := c.s.allocateCT(st, c.node(), vmid, size)
-	return strings.Replace(value, mountVolume(value), v.id, 1), v, nil
+	return strings.Replace(value, guestconf.MountVolume(value), v.id, 1), v, nil
 }

@@ -1,7 +1,10 @@
-package simulator
+// Package guestconf knows the configurations of machines and containers: their options, with the privileges that changing them
+// takes, their drives and mount points, and what tags look like.
+package guestconf
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -68,8 +71,8 @@ type optionGroup struct {
 	options   string
 }
 
-// rootOnly marks options that only root@pam may set.
-const rootOnly = "root@pam"
+// RootOnly marks options that only root@pam may set.
+const RootOnly = "root@pam"
 
 var optionGroups = []optionGroup{
 	{"VM.Config.CPU", false, `cores int(1..); sockets int(1..); smp int(1..); vcpus int(1..); cpu cpu-conf; cpulimit num(0..128); cpuunits int(1..262144);
@@ -78,7 +81,7 @@ var optionGroups = []optionGroup{
 	{"VM.Config.Memory", true, `shares int(0..50000)`},
 	{"VM.Config.HWType", false, `acpi bool; hotplug hotplug; kvm bool; machine machine; scsihw enum(lsi lsi53c810 virtio-scsi-pci virtio-scsi-single megasas pvscsi);
 		smbios1 smbios1(..512); tablet bool; vga vga; watchdog watchdog; audio0 audio; rng0 rng; arch enum(x86_64 aarch64); amd-sev sev; intel-tdx tdx; serial[0-3] string(/\/dev\/[^,]+|socket/); virtiofs[0-9] virtiofs`},
-	{"VM.Config.Options", false, `agent agent; autostart bool; bios enum(seabios ovmf); freeze bool; keyboard ` + keyboards + `; localtime bool; ostype enum(other wxp w2k w2k3 w2k8 wvista win7 win8 win10 win11 l24 l26 solaris);
+	{"VM.Config.Options", false, `agent agent; autostart bool; bios enum(seabios ovmf); freeze bool; keyboard ` + Keyboards + `; localtime bool; ostype enum(other wxp w2k w2k3 w2k8 wvista win7 win8 win10 win11 l24 l26 solaris);
 		reboot bool; spice_enhancements spice-enhancements; startdate string(/(now|\d{4}-\d{1,2}-\d{1,2}(T\d{1,2}:\d{1,2}:\d{1,2})?)/); tdf bool; template bool; vmgenid string(/(?:[a-fA-F0-9]{8}(?:-[a-fA-F0-9]{4}){3}-[a-fA-F0-9]{12}|[01])/)`},
 	{"VM.Config.Options", true, `name dns-name; description string(..8192); onboot bool; protection bool; tags tag-list; startup startup; vmstatestorage storage-id; migrate_downtime num(0..); migrate_speed int(0..)`},
 	{"VM.Config.Disk", false, `boot boot; bootdisk bootdisk(/(ide|sata|scsi|virtio)\d+/); efidisk0 efidisk; tpmstate0 tpmstate`},
@@ -87,58 +90,52 @@ var optionGroups = []optionGroup{
 	{"VM.Config.Network", true, `net[0-31] net`},
 	{"VM.Config.Cloudinit|VM.Config.Network", true, `cicustom cicustom; cipassword string; citype enum(configdrive2 nocloud opennebula); ciupgrade bool; ciuser string;
 		ipconfig[0-31] ipconfig; nameserver address-list; searchdomain string; sshkeys urlencoded`},
-	{rootOnly, false, `args string; parallel[0-2] string(/\/dev\/parport\d+|\/dev\/usb\/lp\d+/); hostpci[0-15] hostpci; usb[0-13] usb; ivshmem ivshmem`},
-	{rootOnly, true, `hookscript volume-id; lock enum(backup clone create migrate rollback snapshot snapshot-delete suspending suspended)`},
+	{RootOnly, false, `args string; parallel[0-2] string(/\/dev\/parport\d+|\/dev\/usb\/lp\d+/); hostpci[0-15] hostpci; usb[0-13] usb; ivshmem ivshmem`},
+	{RootOnly, true, `hookscript volume-id; lock enum(backup clone create migrate rollback snapshot snapshot-delete suspending suspended)`},
 }
 
-// vmOption is one option.
-type vmOption struct {
+// Option is one option of a guest.
+type Option struct {
 	*schema.Property
-	privilege string
-	live      bool
+	Privilege string
+	Live      bool // a change takes effect while the guest runs
 }
 
-// vmOptions are all options by name; vmOptionSpec is their schema.
+// VMOptions are the options of machines by name, VMSpec is their schema.
 var (
-	vmOptions    = sync.OnceValue(func() map[string]vmOption { return optionsOf(optionGroups) })
-	vmOptionSpec = sync.OnceValue(func() string { return specOf(optionGroups) })
+	VMOptions = sync.OnceValue(func() map[string]Option { return optionsOf(optionGroups) })
+	VMSpec    = sync.OnceValue(func() string { return specOf(optionGroups) })
 )
 
-var driveName = regexp.MustCompile(`\A(ide[0-3]|sata[0-5]|scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|efidisk0|tpmstate0)\z`)
-var netName = regexp.MustCompile(`\Anet([0-9]|[12][0-9]|3[01])\z`)
-var unusedName = regexp.MustCompile(`\Aunused\d+\z`)
+// DriveName, NetName and UnusedName are the names of drives, network cards and unused disks.
+var (
+	DriveName  = regexp.MustCompile(`\A(ide[0-3]|sata[0-5]|scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|efidisk0|tpmstate0)\z`)
+	NetName    = regexp.MustCompile(`\Anet([0-9]|[12][0-9]|3[01])\z`)
+	UnusedName = regexp.MustCompile(`\Aunused\d+\z`)
+)
 
-// driveNames are the names of all drives, in the order of the API's own lists.
-var driveNamesOrder = sync.OnceValue(func() []string {
+// DriveNames are the names of all drives, in the order of the API's own lists.
+var DriveNames = sync.OnceValue(func() []string {
 	var names []string
 	for _, bus := range []struct {
 		name string
 		n    int
 	}{{"ide", 4}, {"scsi", 31}, {"virtio", 16}, {"sata", 6}} {
 		for i := range bus.n {
-			names = append(names, bus.name+itoa(i))
+			names = append(names, bus.name+strconv.Itoa(i))
 		}
 	}
 	return append(names, "efidisk0", "tpmstate0")
 })
 
-// formatOf is the schema of the property string that an option holds.
-func formatOf(option string) *schema.Schema {
-	o, ok := vmOptions()[option]
+// FormatOf is the schema of the property string that an option holds.
+func FormatOf(option string) *schema.Schema {
+	o, ok := VMOptions()[option]
 	if !ok {
 		return nil
 	}
 	return schema.Format(o.Format)
 }
 
-// shown is an option's value as the API returns it: numbers and booleans as numbers, all else as text.
-func (g *guest) shown(option, value string) any {
-	if option == "cipassword" {
-		return "**********"
-	}
-	o, ok := optionsOfKind(g.kind)[option]
-	if ok && (o.Kind == schema.Integer || o.Kind == schema.Boolean) {
-		return integer(value)
-	}
-	return value
-}
+// Keyboards are the layouts that a screen may have.
+const Keyboards = "enum(de de-ch da en-gb en-us es fi fr fr-be fr-ca fr-ch hu is it ja lt mk nl no pl pt pt-br sv sl tr)"

@@ -7,6 +7,7 @@ import (
 
 	"kubehenge.dev/proxmox/simulator/calendar"
 	"kubehenge.dev/proxmox/simulator/firewall"
+	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -257,7 +258,7 @@ func (c *call) replicateNow() (any, error) {
 // replicatable are the local disks of a guest that can be replicated; the error tells of one that cannot, but should be.
 func (s *Server) replicatable(g *guest) ([]*volume, error) {
 	var list []*volume
-	conf := images(g.conf)
+	conf := guestconf.Images(g.conf)
 	for _, option := range sortedKeys(conf) {
 		id := conf[option]
 		name, _ := splitVolume(id)
