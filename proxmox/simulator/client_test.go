@@ -5,9 +5,11 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -160,4 +162,19 @@ func (c *caller) upload(path, name string, data []byte, fields ...string) answer
 	_, _ = part.Write(data)
 	_ = w.Close()
 	return c.do("POST", path, w.FormDataContentType(), b.Bytes())
+}
+
+// form writes parameters as a form or a query holds them.
+func form(params map[string]any) string {
+	v := url.Values{}
+	for k, value := range params {
+		if list, ok := value.([]any); ok {
+			for _, e := range list {
+				v.Add(k, fmt.Sprint(e))
+			}
+			continue
+		}
+		v.Set(k, fmt.Sprint(value))
+	}
+	return v.Encode()
 }

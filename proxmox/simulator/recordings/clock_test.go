@@ -1,9 +1,11 @@
-package simulator
+package recordings
 
 import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"kubehenge.dev/proxmox/simulator"
 )
 
 // fastClock runs faster than the real one.
@@ -28,8 +30,8 @@ func (c *fastClock) Tick(d time.Duration) <-chan time.Time  { return c.RealClock
 func (c *fastClock) Sleep(d time.Duration)                  { c.RealClock.Sleep(c.real(d)) }
 
 // recorded is a profile with the delays of the recorded cluster's HA manager, and no others.
-func recorded() Profile {
-	p := Instant()
+func recorded() simulator.Profile {
+	p := simulator.Instant()
 	p.ManagerCycle, p.FenceDelay, p.TimeoutScale = 10*time.Second, time.Minute, 1
 	return p
 }

@@ -1,8 +1,9 @@
-package simulator
+package recordings
 
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"sort"
@@ -143,7 +144,7 @@ func diff(want, got any, path string, out *[]string) {
 }
 
 func diffObjects(want, got map[string]any, path string, out *[]string) {
-	for _, k := range sortedKeys(want) {
+	for _, k := range slices.Sorted(maps.Keys(want)) {
 		g, there := got[k]
 		switch {
 		case want[k] == "<optional>":
@@ -153,7 +154,7 @@ func diffObjects(want, got map[string]any, path string, out *[]string) {
 			diff(want[k], g, path+"."+k, out)
 		}
 	}
-	for _, k := range sortedKeys(got) {
+	for _, k := range slices.Sorted(maps.Keys(got)) {
 		if _, known := want[k]; !known {
 			*out = append(*out, fmt.Sprintf("%s.%s: unexpected %s", path, k, short(got[k])))
 		}

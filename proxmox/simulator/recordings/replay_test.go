@@ -1,8 +1,9 @@
-package simulator
+package recordings
 
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -14,10 +15,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"kubehenge.dev/proxmox/simulator"
 )
 
 // exchange is one recorded call to a real Proxmox VE and its answer. The format is described in testdata/README.md.
@@ -47,7 +51,8 @@ type reply map[string]any
 // player replays exchanges: the reason phrase is read from the raw status line.
 type player struct {
 	t      *testing.T
-	s      *Server
+	s      *simulator.Server
+	clock  *fastClock
 	tls    *tls.Config
 	vars   map[string]any
 	logins map[string][2]string // user -> ticket and CSRF token
@@ -60,10 +65,10 @@ const (
 	userPassword = "corpus-pw-1"
 )
 
-func newPlayer(t *testing.T, s *Server) *player {
+func newPlayer(t *testing.T, s *simulator.Server, clock *fastClock) *player {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(s.CA())
-	return &player{t: t, s: s, tls: &tls.Config{RootCAs: roots, ServerName: "localhost"}, vars: map[string]any{"rootpw": rootPassword}, logins: map[string][2]string{}}
+	return &player{t: t, s: s, clock: clock, tls: &tls.Config{RootCAs: roots, ServerName: "localhost"}, vars: map[string]any{"rootpw": rootPassword}, logins: map[string][2]string{}}
 }
 
 // send makes one HTTP request and returns status, reason and body as they came.
@@ -222,7 +227,7 @@ func (p *player) call(x *exchange) reply {
 	fields, _ := params.(map[string]any)
 	path := escapePath(p.fill(x.Path).(string))
 	h := http.Header{}
-	p.authorize(or(x.As, "root@pam"), x.Method, h)
+	p.authorize(cmp.Or(x.As, "root@pam"), x.Method, h)
 	var body []byte
 	switch {
 	case x.File != nil:
@@ -338,7 +343,7 @@ func at(data any, path string) any {
 			data = object[m[1]]
 		case m[2] != "":
 			list, _ := data.([]any)
-			i := int(atoi64(m[2]))
+			i, _ := strconv.Atoi(m[2])
 			if i >= len(list) {
 				return nil
 			}
@@ -360,11 +365,11 @@ func at(data any, path string) any {
 // step makes the exchange, until its data match where it says so, and waits for its task.
 func (p *player) step(x *exchange) reply {
 	if x.Sleep > 0 {
-		p.s.clock.Sleep(time.Duration(x.Sleep * float64(time.Second)))
+		p.clock.Sleep(time.Duration(x.Sleep * float64(time.Second)))
 	}
 	r := p.call(x)
 	for n := 0; x.Until != nil && n < int(x.Until.Timeout) && !p.matches(x, r); n++ {
-		p.s.clock.Sleep(time.Second)
+		p.clock.Sleep(time.Second)
 		r = p.call(x)
 	}
 	for name, path := range x.Capture {
@@ -399,7 +404,7 @@ func (p *player) wait(upid string) any {
 		if object, ok := r["data"].(map[string]any); ok && object["status"] == "stopped" {
 			return object["exitstatus"]
 		}
-		p.s.clock.Sleep(time.Second / 2)
+		p.clock.Sleep(time.Second / 2)
 	}
 	return "no end"
 }
@@ -407,7 +412,7 @@ func (p *player) wait(upid string) any {
 // TestRecordings replays what a real Proxmox VE 9.2 was asked and compares what it answered: status, reason phrase,
 // errors, message, data and the exit status of tasks. The simulator has to be the same in everything.
 func TestRecordings(t *testing.T) {
-	files, err := filepath.Glob("testdata/recordings/*.jsonl")
+	files, err := filepath.Glob("testdata/*.jsonl")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no recordings", err)
 	}
@@ -426,19 +431,20 @@ func replay(t *testing.T, file string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Start(t, func(o *Options) {
-		inv, err := LoadInventory("recordings")
+	clock := newFastClock(20)
+	s := simulator.Start(t, func(o *simulator.Options) {
+		inv, err := simulator.LoadInventory("recordings")
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Inventory, o.Profile, o.Clock = inv, recorded(), newFastClock(20)
+		o.Inventory, o.Profile, o.Clock = inv, recorded(), clock
 	})
 	if strings.HasPrefix(filepath.Base(file), "zz-node-down") {
 		if err := s.SetNodeOnline("pve3", false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p := newPlayer(t, s)
+	p := newPlayer(t, s, clock)
 	defer p.close()
 	n := 0
 	for _, line := range bytes.Split(data, []byte("\n")) {
