@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 
 	_ "kubehenge.dev/proxmox/simulator/guestconf" // defines the formats of options
@@ -68,13 +69,13 @@ func NetworkData(conf map[string]string) string {
 	b.WriteString("version: 1\nconfig:\n")
 	n := 0
 	for i := range 32 {
-		card, err := schema.Format("net").ParseProperties("net", conf["net"+itoa(i)])
-		if err != nil || conf["net"+itoa(i)] == "" {
+		card, err := schema.Format("net").ParseProperties("net", conf["net"+strconv.Itoa(i)])
+		if err != nil || conf["net"+strconv.Itoa(i)] == "" {
 			continue
 		}
 		fmt.Fprintf(&b, "    - type: physical\n      name: eth%d\n      mac_address: '%s'\n      subnets:\n", n, strings.ToLower(card.Values["macaddr"]))
 		n++
-		if ip, err := schema.Format("ipconfig").ParseProperties("ipconfig", conf["ipconfig"+itoa(i)]); err == nil {
+		if ip, err := schema.Format("ipconfig").ParseProperties("ipconfig", conf["ipconfig"+strconv.Itoa(i)]); err == nil {
 			b.WriteString(subnet(ip.Values["ip"], ip.Values["gw"], "dhcp4"))
 			b.WriteString(subnet(ip.Values["ip6"], ip.Values["gw6"], "dhcp6"))
 		}
