@@ -23,7 +23,8 @@ import (
 type flags struct {
 	listen, certFile, keyFile      string
 	caFile, kubeconfig             string
-	notifyURL, notifyKeyFile       string
+	notifyURLs                     []string
+	notifyKeyFile                  string
 	options                        Options
 	proxmoxURL, tokenID, tokenFile string
 }
@@ -63,7 +64,7 @@ func (f *flags) bind(cmd *cobra.Command) {
 	flag.StringVar(&f.caFile, "proxmox-ca-file", "", "certificates in PEM that vouch for Proxmox VE (default: the system's)")
 	flag.StringVar(&f.tokenID, "proxmox-token-id", "", "the appliance's own API token, which may list pools and VNets; without it lists cost more calls")
 	flag.StringVar(&f.tokenFile, "proxmox-token-file", "", "file with that token's secret")
-	flag.StringVar(&f.notifyURL, "notify-url", "", "where the agent takes nudges; empty leaves it to its poll")
+	flag.StringArrayVar(&f.notifyURLs, "notify-url", nil, "where an agent takes nudges, once for each replica; none leaves them to their poll")
 	flag.StringVar(&f.notifyKeyFile, "notify-key-file", "", "file with the nudges' HMAC key")
 	f.options.Mirror.bind(flag)
 	for _, name := range []string{"data-dir", "proxmox-url"} {
@@ -87,9 +88,7 @@ func (f *flags) run(cmd *cobra.Command) error {
 	if f.options.Management, err = live.Connect(f.kubeconfig); err != nil {
 		return err
 	}
-	if f.notifyURL != "" {
-		f.options.Moved = newNudger(f.notifyURL, f.notifyKeyFile).nudge
-	}
+	f.options.Moved = nudgeAll(f.notifyURLs, f.notifyKeyFile)
 	s, err := New(cmd.Context(), f.options)
 	if err != nil {
 		return err

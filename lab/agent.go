@@ -108,7 +108,7 @@ func (l *Lab) agentArgs() ([]string, error) {
 	}
 	args := append([]string{
 		"agent", "--kubeconfig=" + kubeconfig, "--log-format=text",
-		"--repository=" + l.RepositoryURL(), "--git-username=" + gitUser,
+		"--repository=" + l.RepositoryURL(), "--git-username=" + l.repositoryReader(),
 		"--git-password-file=" + l.gitPasswordFile(), "--git-ca-file=" + l.GitCA(), "--poll=10s",
 		"--proxmox-url=" + l.Proxmox.URL(), "--proxmox-token-id=" + AgentToken,
 		"--proxmox-token-file=" + token, "--proxmox-ca-file=" + l.proxmoxCA(),
@@ -140,18 +140,32 @@ func (l *Lab) agent(replica int, shared []string) process.Spec {
 	}
 }
 
-// allowedSigners has the agent accept only what the lab's signer signs, if there is one.
+// allowedSigners has the agent accept only what the appliance signs or vouches for, and what the lab's signer signs, if
+// there are such.
 func (l *Lab) allowedSigners() ([]string, error) {
-	if l.options.Signer == nil {
+	lines := ""
+	if l.options.Signer != nil {
+		lines = author.Email + " " + string(ssh.MarshalAuthorizedKey(l.options.Signer.PublicKey()))
+	}
+	if !l.options.WithoutAppliance {
+		line, err := l.applianceSigner()
+		if err != nil {
+			return nil, err
+		}
+		lines += line
+	}
+	if lines == "" {
 		return nil, nil
 	}
 	path := l.path("run", "allowed_signers")
-	line := author.Email + " " + string(ssh.MarshalAuthorizedKey(l.options.Signer.PublicKey()))
-	if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(lines), 0o600); err != nil {
 		return nil, fmt.Errorf("write the allowed signers: %w", err)
 	}
 	return []string{"--allowed-signers-file=" + path}, nil
 }
+
+// gitPasswordFile holds what the agent reads the repository with.
+func (l *Lab) gitPasswordFile() string { return l.path("run", "git-password") }
 
 func (l *Lab) notifyKeyFile() string { return l.path("run", "notify-key") }
 

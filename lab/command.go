@@ -19,9 +19,9 @@ func Command() *cobra.Command {
 		Use:   "lab",
 		Short: "Run all of Kubehenge on this machine, with a simulated Proxmox VE",
 		Long: `Run all of Kubehenge on this machine: a simulated three-node Proxmox VE, a real Kubernetes control plane with
-the real Cluster API, what runs inside the simulated VMs, a Git repository, and the agent. It needs neither
-containers nor virtualisation nor root. All of it is on addresses of its own, 127.<index>.0.0/16, and gone after
-Ctrl-C; the logs stay in the data folder until the next start.
+the real Cluster API, what runs inside the simulated VMs, the appliance with its page and its Git repository, and the
+agent. It needs neither containers nor virtualisation nor root. All of it is on addresses of its own,
+127.<index>.0.0/16, and gone after Ctrl-C; the logs stay in the data folder until the next start.
 
 The first start builds the programs from their Go modules, which takes minutes; they are kept in the user's cache folder.`,
 		Example: `  kubehenge lab                 # start, print where everything is, stay until Ctrl-C
@@ -51,6 +51,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.CapmoxManifests, "capmox-manifests", "", "its manifests: a YAML file or a kustomization's folder")
 	f.IntVar(&o.Agents, "agents", 1, "how many replicas of the agent run")
 	f.StringArrayVar(&o.AgentArgs, "agent-arg", nil, "an argument for the agent; may be repeated")
+	f.BoolVar(&o.WithoutAppliance, "without-appliance", false, "start no appliance, and serve the repository without any check of pushes")
 	f.BoolVar(&o.WithoutAgent, "without-agent", false, "start all but the agent")
 }
 

@@ -128,3 +128,15 @@ func (l *Lab) room() int {
 func memory(percent, limit int) []string {
 	return []string{fmt.Sprintf("GOGC=%d", percent), fmt.Sprintf("GOMEMLIMIT=%dMiB", limit)}
 }
+
+// StopAPIServer takes the management cluster away until StartAPIServer, and returns when it is gone.
+func (l *Lab) StopAPIServer() error { return l.Processes.End(APIServer) }
+
+// StartAPIServer brings the management cluster back, and returns when it answers.
+func (l *Lab) StartAPIServer(ctx context.Context) error {
+	client, err := rest.HTTPClientFor(l.Config)
+	if err != nil {
+		return fmt.Errorf("make a client of the API server: %w", err)
+	}
+	return l.Processes.Start(ctx, l.apiServer(client))
+}

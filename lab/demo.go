@@ -63,7 +63,8 @@ func (l *Lab) demo(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n  %-20s %s\n", "the cluster hello", "kubectl --kubeconfig "+path+" get nodes")
+	fmt.Fprintln(out)
+	tell(out, append([][2]string{{"the cluster hello", "kubectl --kubeconfig " + path + " get nodes"}}, l.describePage()...))
 	return nil
 }
 

@@ -40,7 +40,7 @@ type world struct {
 // mainLoopIndex is the lab of this test, apart from a person's own.
 const mainLoopIndex = 31
 
-// startWorld starts a lab that takes signed commits only, and clones its repository.
+// startWorld starts a lab whose repository takes every push and whose agent takes signed commits only, and clones it.
 func startWorld(t *testing.T, o lab.Options) *world {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,7 +54,7 @@ func startWorld(t *testing.T, o lab.Options) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Signer = signer
+	o.Signer, o.WithoutAppliance = signer, true
 	l := startLab(t, o) // in its own folder, whose logs stay
 	w := &world{lab: l, kube: kubeClient(t, l.Kubeconfig), kept: map[string]*v1alpha1.ClusterClaim{}}
 	w.clone = newClone(t, repositoryWithPassword(t, l), l.GitCA(), key)

@@ -31,13 +31,13 @@ type Lab struct {
 	// Hooks leads Cluster API's questions to the agents; nil without an agent.
 	Hooks *Balancer
 
-	options     Options
-	progress    *progress.Log
-	programs    build.Result
-	pki         *pki.Folder
-	gitPassword string
-	notifyKey   []byte
-	stops       []func()
+	options       Options
+	progress      *progress.Log
+	programs      build.Result
+	pki           *pki.Folder
+	plainPassword string
+	notifyKey     []byte
+	stops         []func()
 }
 
 // Start starts a lab with nothing in it from earlier runs, and returns when all of it is up. The lab runs until Stop

@@ -37,13 +37,16 @@ type Options struct {
 	WithoutClusterAPI bool
 	// Guests is the kind of what runs inside the simulated VMs. Default: LightGuests.
 	Guests GuestKind
+	// WithoutAppliance starts no appliance, and serves the repository from this process, where every push is taken.
+	WithoutAppliance bool
 	// WithoutAgent starts all but the agent.
 	WithoutAgent bool
 	// Agents is how many replicas of the agent run; with more than one they elect a leader. Default: 1.
 	Agents int
 	// AgentArgs are added to the agent's command line.
 	AgentArgs []string
-	// Signer signs the lab's own commits, and the agent accepts no others. Default: unsigned commits are accepted.
+	// Signer signs the lab's own commits, which the agent accepts then. It also accepts what the appliance made or
+	// took; without either it accepts unsigned commits.
 	Signer ssh.Signer
 	// Out gets one line a step. Default: nowhere.
 	Out io.Writer

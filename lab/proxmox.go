@@ -11,13 +11,12 @@ import (
 	"kubehenge.dev/proxmox/simulator"
 )
 
-// The tokens of the lab's Proxmox VE, and who a person signs in as.
+// The tokens of the lab's Proxmox VE.
 const (
-	ProviderToken = "kubehenge-provider@pve!capmox"
-	AgentToken    = "kubehenge-agent@pve!agent"
-	HAToken       = "kubehenge-ha@pve!ha"
-	proxmoxUser   = "root@pam"
-	proxmoxSecret = "kubehenge"
+	ProviderToken  = "kubehenge-provider@pve!capmox"
+	AgentToken     = "kubehenge-agent@pve!agent"
+	HAToken        = "kubehenge-ha@pve!ha"
+	ApplianceToken = "kubehenge-appliance@pve!appliance"
 )
 
 // startProxmox starts the simulated Proxmox VE in this process. Its guests are a child, which is asked only when a
@@ -28,10 +27,15 @@ func (l *Lab) startProxmox(context.Context) error {
 		return fmt.Errorf("open the log of Proxmox VE: %w", err)
 	}
 	l.onStop(func() { log.Close() })
+	people, err := inventory()
+	if err != nil {
+		return err
+	}
 	server, err := simulator.New(simulator.Options{
-		Profile: scaled(simulator.Lifelike(), l.options.Pace),
-		Guests:  newGuests(l.guestsSocket()),
-		Log:     slog.New(slog.NewTextHandler(log, nil)),
+		Inventory: people,
+		Profile:   scaled(simulator.Lifelike(), l.options.Pace),
+		Guests:    newGuests(l.guestsSocket()),
+		Log:       slog.New(slog.NewTextHandler(log, nil)),
 	})
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"strings"
 )
 
 // serve runs a lab until ctx ends, after having done one thing with it.
@@ -36,16 +37,43 @@ func (l *Lab) stopSaying(out io.Writer) {
 
 // describe prints where everything is.
 func (l *Lab) describe(out io.Writer) {
-	repository := url.URL{Scheme: "https", User: url.UserPassword(gitUser, l.gitPassword), Host: l.Git(), Path: repositoryName}
-	fmt.Fprintln(out)
-	for _, line := range [][2]string{
+	lines := [][2]string{
 		// The setting stays with the clone, for pushes; the variable is for those who have it set otherwise.
-		{"repository", fmt.Sprintf("GIT_SSL_CAINFO=%[1]s git clone -c http.sslCAInfo=%[1]s %[2]s", l.GitCA(), &repository)},
+		{"repository", fmt.Sprintf("GIT_SSL_CAINFO=%[1]s git clone -c http.sslCAInfo=%[1]s %[2]s", l.GitCA(), l.cloneURL())},
 		{"management cluster", "kubectl --kubeconfig " + l.Kubeconfig + " get clusterclaims -A"},
-		{"Proxmox VE", fmt.Sprintf("%s  sign in as %s with %s", l.Proxmox.PageURL(), proxmoxUser, proxmoxSecret)},
+		{"Proxmox VE", fmt.Sprintf("%s  sign in as %s with %s", l.Proxmox.PageURL(), Administrator.User, Administrator.Password)},
 		{"data and logs", l.path()},
-	} {
-		fmt.Fprintf(out, "  %-20s %s\n", line[0], line[1])
 	}
 	fmt.Fprintln(out)
+	tell(out, append(l.describePage(), lines...))
+	fmt.Fprintln(out)
+}
+
+// tell prints lines of what something is called and where it is.
+func tell(out io.Writer, lines [][2]string) {
+	for _, line := range lines {
+		fmt.Fprintf(out, "  %-20s %s\n", line[0], line[1])
+	}
+}
+
+// describePage says where people sign in, and as whom; nothing where there is no page.
+func (l *Lab) describePage() [][2]string {
+	if l.options.WithoutAppliance {
+		return nil
+	}
+	as := func(a Account, may string) string {
+		return fmt.Sprintf("%-10s  password %s  %s", a.User, a.Password, may)
+	}
+	return [][2]string{
+		{"page", l.PageURL() + "  the browser warns of its certificate, whose CA is " + l.GitCA()},
+		{"  an administrator", as(Administrator, "may do everything")},
+		{"  with few rights", as(Viewer, "sees the clusters, and changes none")},
+	}
+}
+
+// cloneURL is the repository's with who may push.
+func (l *Lab) cloneURL() string {
+	u := url.URL{Scheme: "https", Host: l.Git(), User: url.UserPassword(l.GitUser(), l.GitPassword())}
+	u.Path = strings.TrimPrefix(l.RepositoryURL(), "https://"+l.Git())
+	return u.String()
 }

@@ -20,7 +20,11 @@ func (l *Lab) steps() []progress.Step {
 			progress.Step{Name: "start the provider for Proxmox VE", Do: l.startCapmox},
 			progress.Step{Name: "start the clusters' own plugins for Proxmox VE", Do: l.startPlugins})
 	}
-	steps = append(steps, progress.Step{Name: "serve the repository", Do: l.startGit})
+	if l.options.WithoutAppliance {
+		steps = append(steps, progress.Step{Name: "serve the repository", Do: l.servePlain})
+	} else {
+		steps = append(steps, progress.Step{Name: "start the appliance", Do: l.startAppliance})
+	}
 	if !l.options.WithoutAgent {
 		steps = append(steps, progress.Step{Name: "start the agent", Do: l.startAgent})
 	}

@@ -41,7 +41,7 @@ func (r *run) onWholeLab() []progress.Step {
 }
 
 func (c *crowd) startWhole(ctx context.Context) (err error) {
-	c.lab, err = lab.Start(ctx, lab.Options{Index: c.Index, DataDir: c.DataDir, Kubehenge: c.Kubehenge})
+	c.lab, err = lab.Start(ctx, lab.Options{Index: c.Index, DataDir: c.DataDir, Kubehenge: c.Kubehenge, WithoutAppliance: true})
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (s *session) start(ctx context.Context) error {
 		return fmt.Errorf("make a key to sign with: %w", err)
 	}
 	s.lab, err = lab.Start(ctx, lab.Options{
-		Index: s.Index, DataDir: s.DataDir, Kubehenge: s.Kubehenge, WithoutClusterAPI: true, Signer: s.signer,
+		Index: s.Index, DataDir: s.DataDir, Kubehenge: s.Kubehenge, WithoutClusterAPI: true, WithoutAppliance: true, Signer: s.signer,
 	})
 	if err != nil {
 		return err
