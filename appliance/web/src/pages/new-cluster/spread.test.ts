@@ -19,3 +19,8 @@ test("each VM goes where the most memory is free", () => {
 test("without nodes there is nothing to show", () => {
   expect(spread([], [{ count: 1, memoryBytes: 1 }])).toEqual([]);
 });
+
+test("nodes whose memory may not be seen are not taken for full ones", () => {
+  const unseen = { ...node("pve1", 0), memory: { totalBytes: 0, usedBytes: 0, kubehengeBytes: 0 } };
+  expect(spread([unseen], [{ count: 1, memoryBytes: 1 }])).toEqual([]);
+});

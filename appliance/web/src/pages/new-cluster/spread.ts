@@ -15,10 +15,11 @@ export interface Machines {
   memoryBytes: number;
 }
 
-/** spread puts each VM where the most memory is free, as Cluster API's provider does; where it is put in the end is decided then. */
+/** spread puts each VM where the most memory is free, as Cluster API's provider does; where it is put in the end is decided then. Nodes whose memory the
+ * person may not see are left out. */
 export function spread(nodes: Capacity["nodes"], machines: Machines[]): Share[] {
   const shares = nodes
-    .filter((n) => n.online)
+    .filter((n) => n.online && n.memory.totalBytes > 0)
     .map((n) => ({ name: n.name, totalBytes: n.memory.totalBytes, usedBytes: n.memory.usedBytes, newBytes: 0 }));
   for (const { count, memoryBytes } of machines) {
     for (let i = 0; i < count; i++) {
