@@ -3,6 +3,7 @@ package appliance
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -165,11 +166,19 @@ func (s *Server) warm(ctx context.Context) error {
 	if _, err := s.git.Repository().Fetch(ctx); err != nil {
 		return nil // the branch comes with the first push
 	}
-	state, err := s.writer.Current(ctx)
-	if err != nil {
-		return err
+	_, err := s.writer.Current(ctx)
+	return err
+}
+
+// recall reads the branch's history, so that the first who asks for it need not wait; should it fail, they read it.
+func (s *Server) recall(ctx context.Context) {
+	tip, err := s.git.Repository().Fetch(ctx)
+	if err == nil {
+		err = s.history.Follow(ctx, tip)
 	}
-	return s.history.Follow(ctx, state.Commit)
+	if err != nil && !errors.Is(err, git.ErrNoBranch) && ctx.Err() == nil {
+		s.opts.Log.Warn("history not read", "reason", err)
+	}
 }
 
 // zones are the SDN zones of VNets.
@@ -194,6 +203,7 @@ func (s *Server) SigningKey() string {
 
 // Run keeps sessions alive, watches the management cluster and keeps the mirror in step until the context is done.
 func (s *Server) Run(ctx context.Context) {
+	go s.recall(ctx)
 	go s.live.Run(ctx)
 	if s.mirror != nil {
 		go s.mirror.Run(ctx)
