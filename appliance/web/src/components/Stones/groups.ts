@@ -7,7 +7,7 @@ export const phases: readonly Phase[] = ["Error", "Pending", "Provisioning", "Up
 export function groupByNamespace<S extends { namespace: string }>(stones: readonly S[]): { namespace: string; stones: S[] }[] {
   const groups = new Map<string, S[]>();
   for (const s of stones) groups.set(s.namespace, [...(groups.get(s.namespace) ?? []), s]);
-  return [...groups].map(([namespace, list]) => ({ namespace, stones: list })).sort((a, b) => a.namespace.localeCompare(b.namespace));
+  return [...groups].map(([namespace, list]) => ({ namespace, stones: list })).sort((a, b) => a.namespace.localeCompare(b.namespace, "en", { numeric: true }));
 }
 
 /** How many are in each phase, worst first; phases without any are left out. */
