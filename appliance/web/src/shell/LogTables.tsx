@@ -59,7 +59,7 @@ export function Tasks({ tasks }: { tasks: readonly Task[] }) {
   const columns: Column<Task>[] = [
     { key: "started", head: t("started"), width: "fit", soft: true, cell: (task) => <Time at={task.starttime} form="log" /> },
     { key: "node", head: t("node"), width: "fit", show: "wide", cell: (task) => task.node },
-    { key: "task", head: t("task"), width: "grow", cell: (task) => t("taskOf", { type: taskName(t, task.type), id: task.id ?? "" }) },
+    { key: "task", head: t("task"), width: "grow", cell: (task) => <TaskName task={task} /> },
     { key: "by", head: t("by"), width: "fit", soft: true, show: "wide", cell: (task) => task.user },
     {
       key: "state",
@@ -67,7 +67,7 @@ export function Tasks({ tasks }: { tasks: readonly Task[] }) {
       width: "fit",
       cell: (task) => (
         <State kind={taskMark(task)}>
-          {isRunning(task) ? t("taskRuns") : task.status} <Span since={task.starttime} until={task.endtime || undefined} />
+          {isRunning(task) ? t("taskRuns") : taskMark(task) === "error" ? t("taskFailed") : task.status} <Span since={task.starttime} until={task.endtime || undefined} />
         </State>
       ),
     },
@@ -76,9 +76,11 @@ export function Tasks({ tasks }: { tasks: readonly Task[] }) {
   return <Table label={t("tasks")} rows={tasks} rowKey={(task) => task.upid} columns={columns} dense />;
 }
 
-/** The kinds of tasks that Kubehenge's own machines have, in words; others as Proxmox VE calls them. */
-function taskName(t: ReturnType<typeof useTexts<"shell">>, type: string): string {
-  return t.maybe(`task-${type}`) ?? type;
+/** What a task does: those of Kubehenge's own machines in words, others as Proxmox VE calls them. Of one that failed, why. */
+function TaskName({ task }: { task: Task }) {
+  const t = useTexts("shell");
+  const name = t("taskOf", { type: t.maybe(`task-${task.type}`) ?? task.type, id: task.id ?? "" });
+  return taskMark(task) === "error" ? t("taskWhy", { task: name, why: task.status ?? "" }) : name;
 }
 
 function None({ text }: { text?: string }) {

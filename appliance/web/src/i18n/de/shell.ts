@@ -70,6 +70,8 @@ const texts: Same<typeof en> = {
   stateRefused: "Abgelehnt",
   stateUnknown: "Noch nicht bekannt",
   taskOf: "{type} {id}",
+  taskFailed: "fehlgeschlagen",
+  taskWhy: "{task}: {why}",
   taskRuns: "läuft",
   "task-qmclone": "VM klonen",
   "task-qmcreate": "VM anlegen",

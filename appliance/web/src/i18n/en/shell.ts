@@ -70,6 +70,8 @@ export default {
   stateRefused: "Refused",
   stateUnknown: "Not known yet",
   taskOf: "{type} {id}",
+  taskFailed: "failed",
+  taskWhy: "{task}: {why}",
   taskRuns: "runs",
   "task-qmclone": "Clone VM",
   "task-qmcreate": "Create VM",
