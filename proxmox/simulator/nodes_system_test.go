@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -121,4 +122,49 @@ func TestRealmsAreSynchronised(t *testing.T) {
 	if a := stranger(t, s).call("POST", "/access/ticket", params{"username": "bob@ldap", "password": "x"}); a.Status != 401 {
 		t.Errorf("without a password: %d", a.Status)
 	}
+}
+
+func TestManyGuestsAtOnce(t *testing.T) {
+	s, _ := withUsers(t, nil, UserSpec{ID: "user@pve", Password: "password-user"})
+	r, u := root(t, s), as(t, s, "user@pve", "password-user")
+	running := func() (ids string) {
+		for _, vm := range s.Snapshot().VMs {
+			if vm.Status == "running" {
+				ids += fmt.Sprint(vm.VMID, "@", vm.Node, " ")
+			}
+		}
+		return ids
+	}
+	for i := range 3 {
+		r.must("POST", "/nodes/pve1/qemu", params{"vmid": 500 + i, "onboot": i % 2})
+	}
+	for _, c := range []struct {
+		step
+		running string
+	}{
+		{step{"POST", "/nodes/pve1/startall", nil, "OK"}, "501@pve1 "},
+		{step{"POST", "/nodes/pve1/startall", params{"force": 1}, "OK"}, "500@pve1 501@pve1 502@pve1 "},
+		{step{"POST", "/nodes/pve1/stopall", params{"vms": "501,502"}, "OK"}, "500@pve1 "},
+		{step{"POST", "/cluster/bulk-action/guest/start", params{"vms": []any{502}}, "OK"}, "500@pve1 502@pve1 "},
+		{step{"POST", "/nodes/pve1/migrateall", params{"target": "none"}, "no such cluster node 'none'"}, "500@pve1 502@pve1 "},
+		{step{"POST", "/cluster/bulk-action/guest/migrate", params{"target": "pve2", "vms": []any{500}}, "OK"}, "502@pve1 500@pve2 "},
+		{step{"POST", "/cluster/bulk-action/guest/shutdown", nil, "OK"}, ""},
+	} {
+		walk(t, r, []step{c.step})
+		got := strings.Fields(running())
+		want := strings.Fields(c.running)
+		if strings.Join(sorted(got), " ") != strings.Join(sorted(want), " ") {
+			t.Errorf("after %s %v there run %v, want %v", c.path, c.params, got, want)
+		}
+	}
+	walk(t, u, []step{
+		{"POST", "/nodes/pve1/stopall", nil, "Permission check failed (/, VM.PowerMgmt)"},
+		{"POST", "/nodes/pve1/stopall", params{"vms": "500"}, "Permission check failed (/vms/500, VM.PowerMgmt)"},
+		{"POST", "/cluster/bulk-action/guest/migrate", params{"target": "pve2"}, "Permission check failed (/, VM.Migrate)"},
+	})
+}
+
+func sorted(list []string) []string {
+	slices.Sort(list)
+	return list
 }

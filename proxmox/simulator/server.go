@@ -187,5 +187,5 @@ var endpoints = sync.OnceValue(func() []*endpoint {
 		storageEndpoints(), contentEndpoints(), guestEndpoints(), ctEndpoints(), applianceEndpoints(), configEndpoints(), cloneEndpoints(), powerEndpoints(), agentEndpoints(),
 		moveEndpoints(), cloudInitEndpoints(), backupEndpoints(), haEndpoints(), ruleEndpoints(), groupEndpoints(), tfaEndpoints(), realmEndpoints(), openIDEndpoints(),
 		firewallEndpoints(), consoleEndpoints(), historyEndpoints(), replicationEndpoints(), snapshotEndpoints(), ctCloneEndpoints(), networkEndpoints(), sdnEndpoints(),
-		dumpEndpoints(), sectionEndpoints(), systemEndpoints(), clusterConfigEndpoints(), vmMonitorEndpoints(), syncEndpoints())
+		dumpEndpoints(), sectionEndpoints(), systemEndpoints(), clusterConfigEndpoints(), vmMonitorEndpoints(), syncEndpoints(), bulkEndpoints())
 })
