@@ -10,6 +10,11 @@ import (
 func (s *Server) SetNodeOnline(name string, online bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.switchNode(name, online)
+}
+
+// switchNode is SetNodeOnline with the lock held.
+func (s *Server) switchNode(name string, online bool) error {
 	n := s.nodes[name]
 	switch {
 	case n == nil:

@@ -154,17 +154,14 @@ func (c *call) writeNodeConfig() (any, error) {
 	return nil, nil
 }
 
-// powerNode switches a node off, or off and on again.
+// powerNode switches a node off, or off and on again. The call itself is still answered.
 func (c *call) powerNode() (any, error) {
-	name, again := c.node(), c.text("command") == "reboot"
-	c.s.workers.Add(1)
-	go func() {
-		defer c.s.workers.Done()
-		_ = c.s.SetNodeOnline(name, false) // it is there: it just answered
-		if again {
-			_ = c.s.SetNodeOnline(name, true)
-		}
-	}()
+	if err := c.s.switchNode(c.node(), false); err != nil {
+		return nil, err
+	}
+	if c.text("command") == "reboot" {
+		return nil, c.s.switchNode(c.node(), true)
+	}
 	return nil, nil
 }
 
