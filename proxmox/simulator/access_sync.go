@@ -13,7 +13,7 @@ func syncEndpoints() []*endpoint {
 	const at = "/cluster/jobs/realm-sync"
 	allowed := all(need("/access/realm/{realm}", "Realm.AllocateUser"), need("/access/groups", "User.Modify"))
 	const vanished = "remove-vanished string(/(?:(?:(?:acl|properties|entry);)*(?:acl|properties|entry))|none/); scope enum(users groups both); enable-new bool;"
-	const job = "id* configid; comment string(..512); enabled bool; schedule* calendar-event(..128);" + vanished
+	const job = "id* configid(..64); comment string(..512); enabled bool; schedule* calendar-event(..128);" + vanished
 	return []*endpoint{
 		on("POST /access/domains/{realm}/sync", allowed, "dry-run bool; full bool; purge bool;"+vanished, (*call).syncRealm),
 		on("GET "+at, need("/", "Sys.Audit"), "", (*call).listSyncJobs),

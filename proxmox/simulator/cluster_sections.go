@@ -17,6 +17,7 @@ type section struct {
 	fields       string // those that may be changed
 	needed       string // those that an update asks for again, all the same
 	read, write  guard
+	filter       string // parameters of the list
 	inPath       bool   // an entry is created at its own path
 	exists, none string // what is said of an entry that is there already, or is not; %s is its ID
 	doing        string // what stands before errors of changes, with a %s for create, update or delete
@@ -35,7 +36,7 @@ func sections() []section {
 	list := []section{
 		{path: "/cluster/metrics/server", id: "id", create: "type* enum(graphite influxdb opentelemetry);", fields: metricFields, needed: "port* int(1..65536); server* address;", read: audit, write: modify,
 			inPath: true, exists: "Metric server '%s' already exists", none: "status server entry '%s' does not exist", secret: "token", digests: true},
-		{path: "/cluster/acme/plugins", id: "id", create: "type* enum(dns standalone);", fields: "api string; data string; disable bool; nodes node-list; validation-delay int(0..172800)",
+		{path: "/cluster/acme/plugins", id: "id", filter: "type enum(dns standalone)", create: "type* enum(dns standalone);", fields: "api string; data string; disable bool; nodes node-list; validation-delay int(0..172800)",
 			read: modify, write: modify, exists: "ACME plugin ID '%s' already exists", none: "ACME plugin '%s' not defined", digests: true},
 		{path: target + "endpoints/gotify", id: "name", fields: told + "server string; token string", needed: "", create: "server* string; token* string;", read: seen, write: notify, exists: "endpoint '%s' already exists", none: missing, secret: "token"},
 		{path: target + "endpoints/sendmail", id: "name", fields: told + "author string; from-address string; mailto array; mailto-user array", read: seen, write: notify, exists: "endpoint '%s' already exists", none: missing},
@@ -88,11 +89,12 @@ func (s section) endpoints() []*endpoint {
 		made = entry
 	}
 	listed := s.read
+	filter := s.filter
 	if s.kind != "" {
-		listed = anyone
+		listed, filter = anyone, "check-node node"
 	}
 	return []*endpoint{
-		on("GET "+s.path, listed, map[bool]string{true: "check-node node"}[s.kind != ""], s.list),
+		on("GET "+s.path, listed, filter, s.list),
 		on("POST "+made, s.write, fields+";"+name+s.needed+s.create, s.add),
 		on("GET "+entry, s.read, name, s.show),
 		on("PUT "+entry, s.write, fields+";"+name+s.needed+remove+"digest string(..64)", s.change),
@@ -138,6 +140,9 @@ func (s section) list(c *call) (any, error) {
 	rows := []any{}
 	for _, id := range sortedKeys(s.entries(c)) {
 		if s.kind != "" && !c.may("/mapping/"+s.kind+"/"+id, "Mapping.Use|Mapping.Modify|Mapping.Audit") {
+			continue
+		}
+		if c.has("type") && c.text("type") != schema.Text(s.entries(c)[id]["type"]) {
 			continue
 		}
 		rows = append(rows, s.shown(id, s.entries(c)[id]))

@@ -13,6 +13,7 @@ import (
 // made up. Source: pve-manager PVE/API2/{Nodes,Services,APT,Subscription,Certificates,Hardware}.pm.
 func systemEndpoints() []*endpoint {
 	const at = "/nodes/{node}"
+	const service = "service* enum(" + daemons + ")"
 	audit, modify, power := need(at, "Sys.Audit"), need(at, "Sys.Modify"), need(at, "Sys.PowerMgmt")
 	list := []*endpoint{
 		on("GET "+at+"/dns", audit, "", (*call).readDNS),
@@ -26,13 +27,13 @@ func systemEndpoints() []*endpoint {
 		on("POST "+at+"/status", power, "command* enum(reboot shutdown)", (*call).powerNode),
 		on("GET "+at+"/subscription", anyone, "", (*call).subscription),
 		on("GET "+at+"/syslog", need(at, "Sys.Syslog"), `limit int(0..); service string(..128); since string(/\d{4}-\d{2}-\d{2}( \d{2}:\d{2}(:\d{2})?)?/); start int(0..); until string(/\d{4}-\d{2}-\d{2}( \d{2}:\d{2}(:\d{2})?)?/)`, (*call).syslog),
-		on("GET "+at+"/journal", need(at, "Sys.Syslog"), `endcursor string; identifiers bool; kernel bool; lastentries int(0..); priority string(/([0-7](\.\.[0-7])?)?/); service string(..128); since int(0..);
-			startcursor string; structured bool; unit string(..256); units bool; until int(0..)`, (*call).journal),
+		on("GET "+at+"/journal", need(at, "Sys.Syslog"), `endcursor string; identifiers bool; kernel bool; lastentries int(0..); priority string(/([0-7](\.\.[0-7])?)?/); service string(..128 /[A-Za-z0-9_.@:*?!\[\]\/-]+/); since int(0..);
+			startcursor string; structured bool; unit string(..256 /[A-Za-z0-9_.@:-]+/); units bool; until int(0..)`, (*call).journal),
 		on("GET "+at+"/report", audit, "", (*call).report),
 		on("GET "+at+"/netstat", audit, "", (*call).netstat),
 		on("GET "+at+"/services", audit, "", (*call).listServices),
-		on("GET "+at+"/services/{service}", audit, "", index("state start stop restart reload"), anywhere),
-		on("GET "+at+"/services/{service}/state", audit, "", (*call).serviceState),
+		on("GET "+at+"/services/{service}", audit, service, index("state start stop restart reload"), anywhere),
+		on("GET "+at+"/services/{service}/state", audit, service, (*call).serviceState),
 		on("GET "+at+"/certificates", anyone, "", index("acme custom info"), anywhere),
 		on("GET "+at+"/certificates/info", anyone, "", (*call).certificates),
 		on("GET "+at+"/apt", anyone, "", index("changelog repositories update versions"), anywhere),
@@ -42,7 +43,7 @@ func systemEndpoints() []*endpoint {
 		on("GET "+at+"/hardware", anyone, "", index("pci usb"), anywhere),
 		on("GET "+at+"/hardware/pci", need("/", "Sys.Audit|Sys.Modify"), "pci-class-blacklist string; verbose bool", nothing),
 		on("GET "+at+"/hardware/usb", need("/", "Sys.Modify"), "", nothing),
-		on("GET "+at+"/disks", need(at, "Sys.Audit"), "", index("list directory lvm lvmthin zfs initgpt smart wipedisk"), anywhere),
+		on("GET "+at+"/disks", need(at, "Sys.Audit"), "", index("list directory lvm lvmthin zfs initgpt smart wipedisk")),
 		on("GET "+at+"/disks/list", either(need("/", "Sys.Audit"), audit), "include-partitions bool; skipsmart bool; type enum(unused journal_disks)", (*call).disks),
 		on("GET "+at+"/capabilities", anyone, "", index("qemu")),
 		on("GET "+at+"/capabilities/qemu", anyone, "", index("cpu cpu-flags machines migration")),
@@ -51,10 +52,7 @@ func systemEndpoints() []*endpoint {
 		on("GET "+at+"/capabilities/qemu/migration", audit, "", func(*call) (any, error) { return row{"has-dbus-vmstate": 1}, nil }),
 	}
 	for _, verb := range []string{"start", "stop", "restart", "reload"} {
-		list = append(list, on("POST "+at+"/services/{service}/"+verb, modify, "", func(c *call) (any, error) {
-			if !slices.Contains(daemons, c.text("service")) {
-				return nil, invalid("service", "value '%s' does not have a value in the enumeration '%s'", c.text("service"), strings.Join(daemons, ", "))
-			}
+		list = append(list, on("POST "+at+"/services/{service}/"+verb, modify, service, func(c *call) (any, error) {
 			return c.idle("srv"+verb, c.text("service")), nil
 		}))
 	}
@@ -218,7 +216,7 @@ func (c *call) netstat() (any, error) {
 }
 
 // daemons are the services of a node that its API knows.
-var daemons = strings.Fields("chrony corosync cron ksmtuned lxcfs postfix proxmox-firewall pve-cluster pve-firewall pve-ha-crm pve-ha-lrm pve-lxc-syscalld pvedaemon pvefw-logger pveproxy pvescheduler pvestatd qmeventd spiceproxy sshd syslog systemd-journald systemd-timesyncd")
+const daemons = "chrony corosync cron ksmtuned lxcfs postfix proxmox-firewall pve-cluster pve-firewall pve-ha-crm pve-ha-lrm pve-lxc-syscalld pvedaemon pvefw-logger pveproxy pvescheduler pvestatd qmeventd spiceproxy sshd syslog systemd-journald systemd-timesyncd"
 
 func serviceRow(name string) row {
 	return row{"service": name, "name": name, "desc": name, "state": "running", "active-state": "active", "unit-state": "enabled"}
@@ -226,16 +224,13 @@ func serviceRow(name string) row {
 
 func (c *call) listServices() (any, error) {
 	rows := []any{}
-	for _, name := range daemons {
+	for _, name := range strings.Fields(daemons) {
 		rows = append(rows, serviceRow(name))
 	}
 	return rows, nil
 }
 
 func (c *call) serviceState() (any, error) {
-	if !slices.Contains(daemons, c.text("service")) {
-		return nil, invalid("service", "value '%s' does not have a value in the enumeration '%s'", c.text("service"), strings.Join(daemons, ", "))
-	}
 	return serviceRow(c.text("service")), nil
 }
 
