@@ -5,7 +5,11 @@ import (
 	"strings"
 
 	"kubehenge.dev/proxmox/simulator/firewall"
+	"kubehenge.dev/proxmox/simulator/schema"
 )
+
+// The limit of what is logged. Source: pve-firewall src/PVE/Firewall.pm.
+var _ = schema.Define("log-ratelimit", `enable* bool default-key; burst int(0..); rate string(/[1-9][0-9]*\/(second|minute|hour|day)/)`)
 
 // scope is a place that has a firewall of its own.
 type scope struct {
@@ -19,7 +23,7 @@ type scope struct {
 const (
 	logLevel  = "enum(emerg alert crit err warning notice info debug nolog)"
 	guestWall = "dhcp bool; enable bool; ipfilter bool; log_level_in " + logLevel + "; log_level_out " + logLevel + "; macfilter bool; ndp bool; policy_in enum(ACCEPT REJECT DROP); policy_out enum(ACCEPT REJECT DROP); radv bool"
-	clustWall = "ebtables bool; enable int(0..); log_ratelimit string; policy_forward enum(ACCEPT DROP); policy_in enum(ACCEPT REJECT DROP); policy_out enum(ACCEPT REJECT DROP)"
+	clustWall = "ebtables bool; enable int(0..); log_ratelimit log-ratelimit; policy_forward enum(ACCEPT DROP); policy_in enum(ACCEPT REJECT DROP); policy_out enum(ACCEPT REJECT DROP)"
 	vnetWall  = "enable bool; log_level_forward " + logLevel + "; policy_forward enum(ACCEPT DROP)"
 	hostWall  = "enable bool; log_level_forward " + logLevel + "; log_level_in " + logLevel + "; log_level_out " + logLevel + `; log_nf_conntrack bool; ndp bool; nf_conntrack_allow_invalid bool;
 		nf_conntrack_helpers string; nf_conntrack_max int(32768..); nf_conntrack_tcp_timeout_established int(7875..); nf_conntrack_tcp_timeout_syn_recv int(30..60); nftables bool; nosmurfs bool;

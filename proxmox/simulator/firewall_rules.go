@@ -3,8 +3,8 @@ package simulator
 import "kubehenge.dev/proxmox/simulator/firewall"
 
 const (
-	ruleFields = `comment string; dest string(..512); dport string; enable int(0..); icmp-type string; iface string(2..20); log ` + logLevel + `; macro string(..128);
-		proto string; source string(..512); sport string; digest string(..64);`
+	ruleFields = `comment string; dest fw-addresses(..512); dport fw-ports; enable int(0..); icmp-type string; iface iface(2..20); log ` + logLevel + `; macro string(..128);
+		proto fw-protocol; source fw-addresses(..512); sport fw-ports; digest string(..64);`
 	actionSpec = `string(2..20 /[A-Za-z][A-Za-z0-9\-\_]+/)`
 )
 

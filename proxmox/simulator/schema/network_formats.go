@@ -39,6 +39,9 @@ func init() {
 		"ldap-attr":           match(`[a-zA-Z0-9]+`, "value '%s' does not look like a simple ldap attribute name"),
 		"task-status":         match(`(?i:ok|error|warning|unknown)`, "invalid status '%s'"),
 		"storage-pair":        match(`(?i:1|[a-z][a-z0-9._-]*[a-z0-9](:[a-z][a-z0-9._-]*[a-z0-9])?)`, "storage ID '%s' contains illegal characters"),
+		"fw-ports":            firewallPorts,
+		"fw-addresses":        firewallAddresses,
+		"fw-protocol":         firewallProtocol,
 	} {
 		formats[name] = f
 	}
@@ -122,4 +125,92 @@ func emailOrNothing(text string) error {
 		return nil
 	}
 	return formats["email"](text)
+}
+
+// elements cuts a list in which no element may be empty.
+func elements(text string) ([]string, error) {
+	list := strings.Split(text, ",")
+	if strings.HasSuffix(text, ",") {
+		return nil, errors.New("extraneous commas in list")
+	}
+	return list, nil
+}
+
+var (
+	portRange   = regexp.MustCompile(`\A(\d+):(\d+)\z`)
+	serviceName = regexp.MustCompile(`\A[a-z][a-z0-9-]*\z`)
+)
+
+// mostPorts is how many ports a rule may name; a range counts as two.
+const mostPorts = 15
+
+func firewallPorts(text string) error {
+	list, err := elements(text)
+	if err != nil {
+		return err
+	}
+	count := 0
+	for _, item := range list {
+		ends := []string{item}
+		if m := portRange.FindStringSubmatch(item); m != nil {
+			ends = m[1:]
+		} else if serviceName.MatchString(item) {
+			continue
+		}
+		var ports []int
+		for _, end := range ends {
+			n, err := strconv.Atoi(end)
+			if err != nil || n < 0 || n > 65535 {
+				return fmt.Errorf("invalid port '%s'", end)
+			}
+			ports = append(ports, n)
+		}
+		count += len(ports)
+		if len(ports) == 2 && ports[0] > ports[1] {
+			return fmt.Errorf("backwards range '%d:%d' not allowed, did you mean '%d:%d'?", ports[0], ports[1], ports[1], ports[0])
+		}
+	}
+	if count > mostPorts {
+		return fmt.Errorf("too many entries in port list (> %d numbers)", mostPorts)
+	}
+	return nil
+}
+
+func firewallAddresses(text string) error {
+	if strings.HasPrefix(text, "+") && !strings.ContainsAny(text, " \t") || aliasReference.MatchString(text) {
+		return nil
+	}
+	list, err := elements(text)
+	if err != nil {
+		return err
+	}
+	var family *bool
+	for _, item := range list {
+		from, to, isRange := strings.Cut(item, "-")
+		for _, end := range []string{from, to} {
+			if (isRange || end == from) && ipOrCIDR(end) != nil {
+				return fmt.Errorf("invalid IP address: Invalid IP address %s", item)
+			}
+		}
+		six := strings.Contains(from, ":")
+		switch {
+		case family != nil && *family != six:
+			return fmt.Errorf("detected mixed ipv4/ipv6 addresses in address list '%s'", text)
+		case isRange && len(list) > 1:
+			return errors.New("you can't use a range in a list")
+		}
+		family = &six
+	}
+	return nil
+}
+
+// protocols are the names that /etc/protocols knows, and one more.
+var protocols = strings.Fields(`ip icmp igmp ggp ipencap st tcp egp igp pup udp hmp xns-idp rdp iso-tp4 dccp xtp ddp idpr-cmtp ipv6 ipv6-route ipv6-frag idrp rsvp gre esp ah skip ipv6-icmp ipv6-nonxt ipv6-opts
+	rspf vmtp eigrp ospf ax.25 ipip etherip encap pim ipcomp vrrp l2tp isis sctp fc mobility-header udplite mpls-in-ip manet hip shim6 wesp rohc ethernet icmpv6`)
+
+func firewallProtocol(text string) error {
+	if n, err := strconv.Atoi(text); text == "" || contains(protocols, text) || err == nil && n >= 0 && n <= 142 {
+		return nil
+	}
+	return fmt.Errorf("unknown protocol '%s'", text)
 }
