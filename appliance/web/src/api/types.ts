@@ -279,6 +279,11 @@ export interface ClusterName {
   name: string;
 }
 
+/** A cluster that a commit touched, and what became of it. */
+export interface Touched extends ClusterName {
+  deed?: "created" | "changed" | "deleted" | "removed";
+}
+
 export interface Change {
   commit: string;
   subject: string;
@@ -286,12 +291,20 @@ export interface Change {
   author: string;
   time: string;
   user?: string;
+  /** Kubehenge for its own signature, else the key's fingerprint; absent without a right one. */
   signedBy?: string;
-  state: "applied" | "waiting" | "refused";
-  clusters: ClusterName[];
+  /** It was the tip of a push that Kubehenge took and gave its word for. */
+  vouched?: boolean;
+  /** The privileges that were verified, each "privilege path". */
+  checked?: string[];
+  /** How far the agent is with it; absent where that is not known. */
+  state?: "applied" | "waiting" | "refused";
+  clusters: Touched[];
   files: string[];
   /** The unified diff of the files that the person may see; only where one change is asked for. */
   diff?: string;
+  /** The diff was too long and ends before its end. */
+  cut?: boolean;
   undo: Answer;
 }
 
@@ -303,10 +316,10 @@ export interface ChangesAnswer {
 export interface Repository {
   cloneURL: string;
   branch: string;
-  tip: Change;
+  tip?: Change;
   agent?: Agent;
   lastFetch?: string;
-  mirror?: { url: string; direction: string; state: string; message?: string; since?: string };
+  mirror?: { url: string; direction: "to" | "from" | "both"; state: "in-step" | "behind" | "failed" | "diverged"; message?: string; since?: string };
   refused?: { time: string; user: string; message: string }[];
   signingKey: string;
 }
@@ -360,6 +373,7 @@ export interface Plan {
   effects: Effect[];
   fit?: Fit;
   can: Answer;
+  problems?: Problem[];
 }
 
 /** One field of a claim: path such as spec.workers.replicas. */

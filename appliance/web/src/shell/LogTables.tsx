@@ -5,7 +5,7 @@ import { useTexts } from "@/i18n";
 import { changeAddress, clusterAddress } from "./addresses";
 import css from "./Log.module.css";
 
-const marks: Readonly<Record<Change["state"], MarkKind>> = { applied: "running", waiting: "progress", refused: "error" };
+const marks: Readonly<Record<NonNullable<Change["state"]>, MarkKind>> = { applied: "running", waiting: "progress", refused: "error" };
 
 /** The newest commits that the person may see. */
 export function Commits() {
@@ -17,7 +17,7 @@ export function Commits() {
     { key: "commit", head: t("commit"), width: "fit", show: "wide", cell: (c) => <Sha commit={c.commit} to={changeAddress(c)} /> },
     { key: "what", head: t("what"), width: "grow", cell: (c) => c.subject },
     { key: "by", head: t("by"), width: "fit", soft: true, show: "wide", cell: (c) => c.user ?? c.author },
-    { key: "state", head: t("state"), width: "fit", cell: (c) => <State kind={marks[c.state] ?? "stale"}>{words[c.state] ?? t("stateUnknown")}</State> },
+    { key: "state", head: t("state"), width: "fit", cell: (c) => <State kind={(c.state && marks[c.state]) ?? "stale"}>{(c.state && words[c.state]) ?? t("stateUnknown")}</State> },
   ];
   if (!data?.changes.length) return <None text={isApiError(error) ? undefined : data && t("noCommits")} />;
   return <Table label={t("commits")} rows={data.changes} rowKey={(c) => c.commit} columns={columns} dense />;

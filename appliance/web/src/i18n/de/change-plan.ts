@@ -22,6 +22,8 @@ const texts: Same<typeof en> = {
   plan: "Plan",
   planNoneScale: "Eine Zahl ändern, um zu sehen, was geschieht.",
   planNoneUpgrade: "Eine Version wählen, um zu sehen, was geschieht.",
+  problems: "Die Änderung besteht die Prüfungen nicht",
+  waitsForProblems: "Die Änderung besteht die Prüfungen noch nicht.",
   diff: "Unterschied",
   changedLines: { one: "{n} Zeile geändert", other: "{n} Zeilen geändert" },
   scale: "Cluster skalieren",

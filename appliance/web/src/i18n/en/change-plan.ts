@@ -21,6 +21,8 @@ export default {
   plan: "Plan",
   planNoneScale: "Change a number to see what it does.",
   planNoneUpgrade: "Choose a version to see what it does.",
+  problems: "The change does not pass the checks",
+  waitsForProblems: "The change does not pass the checks yet.",
   diff: "Difference",
   changedLines: { one: "{n} line changed", other: "{n} lines changed" },
   scale: "Scale cluster",

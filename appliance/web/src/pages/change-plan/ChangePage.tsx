@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { useNavigate, useParams } from "react-router";
-import { type ClusterAnswer, type Conflict, type Field, isApiError, useChangeCluster, useCluster, useSession } from "@/api";
+import { type ClusterAnswer, type Conflict, type Field, isApiError, useChangeCluster, useCluster, usePlan, useSession } from "@/api";
 import { Button, Failed, FootBar, Page, PhaseBadge, Reason, Skeleton, useDone } from "@/components";
 import { useTexts } from "@/i18n";
 import { clusterAddress } from "@/shell/addresses";
@@ -60,7 +60,9 @@ export function ChangePage(props: ChangePageProps) {
   const full = `${cluster.namespace}/${cluster.name}`;
   const going = gone(cluster) ? t("going", { cluster: full }) : undefined;
   const open = commit.conflicts.length > 0 ? t("conflictOpen") : undefined;
-  const reason = refusalOf(cluster.can.change) ?? going ?? open ?? props.reason;
+  const plan = usePlan(cluster.namespace, cluster.name, props.fields).data;
+  const wrong = props.fields.length > 0 && plan?.problems?.length ? t("waitsForProblems") : undefined;
+  const reason = refusalOf(cluster.can.change) ?? going ?? open ?? props.reason ?? wrong;
   const submit = () => {
     if (reason === undefined && !commit.isPending) {
       commit.run();

@@ -3,6 +3,7 @@ import { Diff, Failed, FitLine, Panel, parseDiff, Plan, PlanSum, Skeleton, Stack
 import { asSentence } from "@/components/Failed/Failed";
 import { useTexts } from "@/i18n";
 import layout from "@/styles/layout.module.css";
+import { ProblemList } from "../problems/ProblemList";
 import css from "./PlanView.module.css";
 
 /** What a change would do: whether it fits, to which machine it does what, and what becomes of the file. */
@@ -27,6 +28,11 @@ function Planned({ plan, fileName }: { plan: PlanAnswer; fileName: string | unde
   const changedLines = parseDiff(plan.diff).reduce((sum, f) => sum + Math.max(f.added, f.removed), 0);
   return (
     <Stack>
+      {plan.problems !== undefined && plan.problems.length > 0 && (
+        <Panel title={t("problems")} live>
+          <ProblemList problems={plan.problems} />
+        </Panel>
+      )}
       <Panel flush live>
         {plan.fit !== undefined && <FitLine ok={plan.fit.ok} message={asSentence(plan.fit.message)} />}
         <div className={css.sum}>

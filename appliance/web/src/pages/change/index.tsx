@@ -4,7 +4,9 @@ import { Badge, Button, Empty, Failed, type MarkKind, Page, Skeleton, Time } fro
 import { useTexts } from "@/i18n";
 import { ChangeParts } from "../cluster-changes/ChangeDetail";
 
-const marks: Record<Change["state"], MarkKind> = { applied: "running", waiting: "pending", refused: "error" };
+type Known = NonNullable<Change["state"]>;
+
+const marks: Record<Known, MarkKind> = { applied: "running", waiting: "pending", refused: "error" };
 
 /** A commit on a page of its own, for links from anywhere. */
 export function Component() {
@@ -15,14 +17,14 @@ export function Component() {
   const crumbs = [{ label: t("title"), to: "/changes" }, { label: short }];
   const { data: change } = query;
   if (change !== undefined) {
-    const words: Record<Change["state"], string> = { applied: t("applied"), waiting: t("waiting"), refused: t("refused") };
+    const words: Record<Known, string> = { applied: t("applied"), waiting: t("waiting"), refused: t("refused") };
     const user = change.user ?? change.author;
     return (
       <Page
         title={change.subject}
         crumbs={crumbs}
-        badge={<Badge kind={marks[change.state]}>{words[change.state]}</Badge>}
-        lede={change.signedBy === undefined ? t.rich("byAt", { user, time: <Time at={change.time} /> }) : t.rich("byAtSigned", { user, time: <Time at={change.time} /> })}
+        badge={change.state && <Badge kind={marks[change.state]}>{words[change.state]}</Badge>}
+        lede={!change.signedBy ? t.rich("byAt", { user, time: <Time at={change.time} /> }) : t.rich("byAtSigned", { user, time: <Time at={change.time} /> })}
       >
         <ChangeParts change={change} />
       </Page>

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "react";
 import type { Change } from "@/api";
 import { Button, CommitList, Empty, Panel, Tag, Time } from "@/components";
 import { useTexts } from "@/i18n";
@@ -19,6 +20,7 @@ export function ChangeBrowser({ changes, more, chosen, address, onOlder, loading
 }) {
   const t = useTexts("clusterChanges");
   const commit = chosen ?? changes[0]?.commit;
+  const detail = useBelow(chosen);
   if (commit === undefined) {
     return <Empty title={t("none")} />;
   }
@@ -45,14 +47,27 @@ export function ChangeBrowser({ changes, more, chosen, address, onOlder, loading
           </p>
         )}
       </Panel>
-      <ChangeDetail key={commit} commit={commit} />
+      <div ref={detail} className={css.detail}>
+        <ChangeDetail key={commit} commit={commit} />
+      </div>
     </div>
   );
 }
 
+/** Where there is no room beside the list, what was chosen is below it; it is brought into sight. */
+function useBelow(chosen: string | undefined) {
+  const detail = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (chosen !== undefined && matchMedia("(max-width: 1100px)").matches) {
+      detail.current?.scrollIntoView({ block: "start" });
+    }
+  }, [chosen]);
+  return detail;
+}
+
 function StateTag({ change }: { change: Change }) {
   const t = useTexts("clusterChanges");
-  if (change.state === "applied") {
+  if (change.state === undefined || change.state === "applied") {
     return null;
   }
   return change.state === "waiting" ? <Tag tone="busy">{t("waiting")}</Tag> : <Tag tone="wait">{t("refused")}</Tag>;

@@ -8,7 +8,6 @@ import { cx } from "@/styles/classes";
 import layout from "@/styles/layout.module.css";
 import { refusalOf } from "../refusal";
 import css from "./ChangeDetail.module.css";
-import { toldBy } from "./trailers";
 import { UndoDialog } from "./UndoDialog";
 
 /** A commit: what it changed, what that did, and whether it can be undone. */
@@ -40,13 +39,13 @@ export function ChangeParts({ change, titled }: { change: Change; titled?: boole
 
 function Differences({ change, titled }: { change: Change; titled?: boolean }) {
   const t = useTexts("clusterChanges");
-  const { text } = toldBy(change.body);
+  const text = change.body ?? "";
   const user = change.user ?? change.author;
   const head = titled
     ? {
         title: change.subject,
         extra: <Sha commit={change.commit} to={commitAddress(change.commit)} />,
-        aside: change.signedBy === undefined ? t.rich("byAt", { user, time: <Time at={change.time} /> }) : t.rich("byAtSigned", { user, time: <Time at={change.time} /> }),
+        aside: !change.signedBy ? t.rich("byAt", { user, time: <Time at={change.time} /> }) : t.rich("byAtSigned", { user, time: <Time at={change.time} /> }),
       }
     : { path: change.files.length === 1 ? change.files[0] : undefined, title: change.files.length === 1 ? undefined : t("files", { n: change.files.length }), aside: <Lines change={change} /> };
   return (
@@ -57,6 +56,7 @@ function Differences({ change, titled }: { change: Change; titled?: boolean }) {
       ) : (
         <Diff text={change.diff} label={t("diff", { file: change.files.join(", ") })} paths={titled} />
       )}
+      {change.cut && <p className={cx(css.words, layout.soft)}>{t("cut")}</p>}
     </Panel>
   );
 }
@@ -68,30 +68,33 @@ function Lines({ change }: { change: Change }) {
   return n === 0 ? null : <>{t("changedLines", { n })}</>;
 }
 
+const deeds = { created: "touchedCreated", changed: "touchedChanged", deleted: "touchedDeleted", removed: "touchedRemoved" } as const;
+
 function WhatItDid({ change }: { change: Change }) {
   const t = useTexts("clusterChanges");
-  const states: Record<Change["state"], CheckItem> = {
+  const states: Record<NonNullable<Change["state"]>, CheckItem> = {
     applied: { state: "ok", text: t("didApply") },
     waiting: { state: "wait", text: t("didWait") },
     refused: { state: "no", text: t("didRefuse") },
   };
   const items: CheckItem[] = [
-    states[change.state],
+    change.state === undefined ? { state: "todo", text: t("didUnknown") } : states[change.state],
     ...change.clusters.map(
       (c): CheckItem => ({
         state: "ok",
-        text: t.rich("touches", { cluster: <Link to={clusterAddress(c)}>{`${c.namespace}/${c.name}`}</Link> }),
+        text: t.rich(deeds[c.deed ?? "changed"], { cluster: <Link to={clusterAddress(c)}>{`${c.namespace}/${c.name}`}</Link> }),
       }),
     ),
-    ...toldBy(change.body).checked.map(
-      (c): CheckItem => ({
-        state: "ok",
-        text: t.rich("checked", { privilege: c.privilege, path: <code className={css.path}>{c.path}</code> }),
-      }),
-    ),
+    ...(change.checked ?? []).map((need): CheckItem => {
+      const [privilege = "", path = ""] = need.split(" ");
+      return { state: "ok", text: t.rich("checked", { privilege, path: <code className={css.path}>{path}</code> }) };
+    }),
   ];
-  if (change.signedBy !== undefined && change.signedBy !== "") {
-    items.push({ state: "ok", text: t("signedBy", { signer: change.signedBy }) });
+  if (change.vouched) {
+    items.push({ state: "ok", text: t("vouched") });
+  }
+  if (change.signedBy) {
+    items.push({ state: "ok", text: t.rich("signedBy", { signer: <span className={css.path}>{change.signedBy}</span> }) });
   }
   return (
     <Stack tight>

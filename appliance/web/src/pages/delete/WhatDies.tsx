@@ -1,6 +1,7 @@
 import type { Detail } from "@/api";
 import { Panel, Table, useWords } from "@/components";
 import { useTexts } from "@/i18n";
+import layout from "@/styles/layout.module.css";
 import { useClusterPool, userOf } from "../cluster/pool";
 
 interface Row {
@@ -35,7 +36,7 @@ export function WhatDies({ cluster }: { cluster: Detail }) {
         rows={rows}
         rowKey={(r) => r.key}
         columns={[
-          { key: "what", head: t("deleted"), header: true, width: "fit", cell: (r) => r.what },
+          { key: "what", head: t("deleted"), header: true, width: "fit", cell: (r) => <span className={layout.nowrap}>{r.what}</span> },
           { key: "detail", head: t("what"), soft: true, cell: (r) => r.detail },
           { key: "size", head: t("size"), number: true, width: "fit", show: "wide", cell: (r) => r.size },
         ]}

@@ -15,15 +15,16 @@ export function Mirror({ mirror }: { mirror: Repository["mirror"] }) {
     );
   }
   const { message } = mirror;
+  const words = { "in-step": t("inStepMirror"), behind: t("behindMirror"), failed: t("failedMirror"), diverged: t("divergedMirror") };
   return (
     <Panel title={t("mirror")}>
       <Facts
         facts={[
-          [mirror.direction === "from" || mirror.direction === "pull" ? t("from") : t("to"), <span key="url" className={layout.mono}>{mirror.url}</span>],
-          [t("state"), mirror.since === undefined ? mirror.state : t.rich("stateSince", { state: mirror.state, time: <Time at={mirror.since} /> })],
+          [{ to: t("to"), from: t("from"), both: t("both") }[mirror.direction], <span key="url" className={layout.mono}>{mirror.url}</span>],
+          [t("state"), mirror.since === undefined ? words[mirror.state] : t.rich("stateSince", { state: words[mirror.state], time: <Time at={mirror.since} /> })],
         ]}
       />
-      {message !== undefined && message !== "" && <Reason mark={/fail|error/i.test(mirror.state) ? "error" : undefined}>{asSentence(message)}</Reason>}
+      {message !== undefined && message !== "" && <Reason mark={mirror.state === "failed" || mirror.state === "diverged" ? "error" : undefined}>{asSentence(message)}</Reason>}
     </Panel>
   );
 }

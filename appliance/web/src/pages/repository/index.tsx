@@ -47,7 +47,7 @@ function Parts({ repository }: { repository: Repository }) {
       <div className={cx(layout.cols, layout.colsEven)}>
         <div className={layout.stack}>
           <WorkWithIt repository={repository} />
-          <History repository={repository} agent={agent} changes={changes ?? [repository.tip]} />
+          <History repository={repository} agent={agent} changes={changes ?? (repository.tip ? [repository.tip] : [])} />
         </div>
         <div className={layout.stack}>
           <Mirror mirror={repository.mirror} />
