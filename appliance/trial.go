@@ -2,6 +2,7 @@ package appliance
 
 import (
 	"path"
+	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
 	"k8s.io/apimachinery/pkg/types"
@@ -132,7 +133,12 @@ func overlayIn(rendering *render.Rendering, c commit.Cluster) *render.Overlay {
 // unified is the change of the claim's file as people read it.
 func unified(t *commit.Trial) (string, error) {
 	return difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-		A: difflib.SplitLines(string(t.Before)), B: difflib.SplitLines(string(t.After)),
+		A: linesOf(t.Before), B: linesOf(t.After),
 		FromFile: path.Join("a", t.File), ToFile: path.Join("b", t.File), Context: 3,
 	})
+}
+
+// linesOf are a file's lines; difflib takes the end of the last one for the beginning of another.
+func linesOf(content []byte) []string {
+	return difflib.SplitLines(strings.TrimSuffix(string(content), "\n"))
 }

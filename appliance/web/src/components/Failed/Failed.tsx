@@ -40,7 +40,7 @@ function Details({ error }: { error: unknown }) {
   if (!isApiError(error)) return null;
   const { missing, problems, conflicts } = error.body;
   const lines = [
-    ...(missing?.map((n) => t("needs", { what: asSentence(n.why).replace(/\.$/, ""), privilege: n.privilege, path: n.path })) ?? []),
+    ...(missing?.filter((n) => !error.body.error.includes(`${n.privilege} on ${n.path}`)).map((n) => t("needs", { what: asSentence(n.why).replace(/\.$/, ""), privilege: n.privilege, path: n.path })) ?? []),
     ...(problems?.map((p) => `${p.path}${p.line ? `:${p.line}` : ""}: ${p.field ? `${p.field}: ` : ""}${p.message}`) ?? []),
     ...(conflicts?.map((c) => t("conflict", { by: c.by ?? t("somebody"), field: c.field, theirs: shown(c.theirs), yours: shown(c.yours) })) ?? []),
   ];

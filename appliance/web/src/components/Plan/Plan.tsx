@@ -28,7 +28,7 @@ export function Plan({ effects }: { effects: readonly Effect[] }) {
     { key: "machine", head: t("node"), cell: (e) => <b>{e.machine}</b> },
     { key: "why", head: t("why"), cell: (e) => e.why },
   ];
-  return <Table label={t("plan")} rows={effects} rowKey={(e) => e.machine} columns={columns} tone={(e) => (e.action === "keep" ? "dim" : undefined)} />;
+  return <Table label={t("plan")} rows={effects} rowKey={(e) => String(effects.indexOf(e))} columns={columns} tone={(e) => (e.action === "keep" ? "dim" : undefined)} />;
 }
 
 /** The plan in numbers. Zeros are dimmed. extra are further numbers, such as memory. */

@@ -36,7 +36,7 @@ const texts: Same<typeof en> = {
   noUpgrades: "Hier gibt es keine neuere Version. Was hilft: eine VM-Vorlage davon anlegen.",
   commits: "Schreibt „{subject}“ als {user} nach main.",
   done: "Commit {commit} ist auf main.",
-  conflictTitle: "Jemand hat dies inzwischen geändert",
+  conflictTitle: "Jemand hat dies inzwischen geändert.",
   somebody: "Jemand",
   conflictControlPlane: "{by} hat die Control Plane auf {theirs} Knoten gesetzt; Sie wollen {yours}.",
   conflictWorkers: "{by} hat die Worker auf {theirs} gesetzt; Sie wollen {yours}.",

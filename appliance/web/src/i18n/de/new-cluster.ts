@@ -32,6 +32,7 @@ const texts: Same<typeof en> = {
   trialHint: "Zum Ausprobieren. Steht still, solange sein Proxmox-VE-Knoten aus ist.",
   standardHint: "Läuft weiter, wenn ein Proxmox-VE-Knoten ausfällt.",
   largeHint: "Läuft weiter, wenn ein Proxmox-VE-Knoten ausfällt, mit Platz für mehr.",
+  ownReason: "unter „Weitere Angaben“ zu wählen",
   ownHint: "Wie unter „Weitere Angaben“ gewählt.",
   nodesEach: "{controlPlane} + {workers} Knoten, je {cpu} vCPU, {memory}",
   nodesOnly: "{controlPlane} + {workers} Knoten",

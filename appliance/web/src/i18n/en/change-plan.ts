@@ -35,7 +35,7 @@ export default {
   noUpgrades: "There is no newer version here. What helps: make a VM template of one.",
   commits: "Commits “{subject}” to main as {user}.",
   done: "Commit {commit} is on main.",
-  conflictTitle: "Somebody changed this meanwhile",
+  conflictTitle: "Somebody changed this meanwhile.",
   somebody: "Somebody",
   conflictControlPlane: "{by} set the control plane to {theirs} nodes; you set {yours}.",
   conflictWorkers: "{by} set the workers to {theirs}; you set {yours}.",

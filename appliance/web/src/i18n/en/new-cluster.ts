@@ -31,6 +31,7 @@ export default {
   trialHint: "For trying things out. It stands still while its Proxmox VE node is down.",
   standardHint: "Stays up while one Proxmox VE node is down.",
   largeHint: "Stays up while one Proxmox VE node is down, with room for more.",
+  ownReason: "choose it under Advanced",
   ownHint: "As chosen under Advanced.",
   nodesEach: "{controlPlane} + {workers} nodes, each {cpu} vCPU, {memory}",
   nodesOnly: "{controlPlane} + {workers} nodes",

@@ -84,7 +84,13 @@ function SizeField({ fleet, model }: Props) {
     };
   });
   const workers = model.form.pools.reduce((sum, p) => sum + p.replicas, 0);
-  const own = { value: "own", label: t("own"), detail: t("nodesOnly", { controlPlane: model.form.controlPlane.replicas, workers }) };
+  // It stays in the list, since the control takes up another value once the chosen one has left it.
+  const own = {
+    value: "own",
+    label: t("own"),
+    detail: t("nodesOnly", { controlPlane: model.form.controlPlane.replicas, workers }),
+    reason: chosen === undefined ? undefined : t("ownReason"),
+  };
   return (
     <Field label={t("size")} hint={chosen === undefined ? t("ownHint") : hints[chosen.name]}>
       <Select
@@ -95,7 +101,7 @@ function SizeField({ fleet, model }: Props) {
             model.change(withPreset(model.form, preset));
           }
         }}
-        options={chosen === undefined ? [...options, own] : options}
+        options={[...options, own]}
       />
     </Field>
   );

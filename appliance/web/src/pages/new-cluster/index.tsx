@@ -1,4 +1,4 @@
-import { type FormEvent, useRef } from "react";
+import { type FormEvent, useEffect, useRef } from "react";
 import { useSearchParams } from "react-router";
 import { type Fleet, useFleet, useSession } from "@/api";
 import { Button, Failed, FootBar, Page, Reason, Skeleton } from "@/components";
@@ -9,6 +9,7 @@ import { AdvancedFields } from "./AdvancedFields";
 import { FilePanel } from "./FilePanel";
 import { FitPanel } from "./FitPanel";
 import { FirstFields } from "./FirstFields";
+import css from "./NewCluster.module.css";
 import { useNewCluster } from "./useNewCluster";
 
 /** A new cluster: four fields, what it needs and whether it fits, and the file as it will be committed. */
@@ -34,9 +35,13 @@ function NewClusterPage({ fleet }: { fleet: Fleet }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     model.create();
-    // What is wrong is told at its field; the first one gets the focus once it is drawn.
-    requestAnimationFrame(() => element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
   };
+  // What the server finds wrong is told at its field; the first one gets the focus.
+  useEffect(() => {
+    if (model.error !== null) {
+      element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+    }
+  }, [model.error]);
   return (
     <Page
       title={t("title")}
@@ -58,7 +63,7 @@ function NewClusterPage({ fleet }: { fleet: Fleet }) {
           <FirstFields fleet={fleet} model={model} />
           <AdvancedFields fleet={fleet} model={model} />
         </form>
-        <div className={layout.stack}>
+        <div className={cx(layout.stack, css.aside)}>
           <FitPanel fleet={fleet} model={model} />
           <FilePanel model={model} />
         </div>

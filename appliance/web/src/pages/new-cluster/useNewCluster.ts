@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { useNavigate } from "react-router";
-import { type Fleet, isApiError, type Preview, type Problem, useClusters, useCreateCluster, usePreview } from "@/api";
+import { type Answer, type Fleet, isApiError, type Preview, type Problem, useClusters, useCreateCluster, usePreview } from "@/api";
 import { useDone } from "@/components";
 import { useTexts } from "@/i18n";
 import { clusterAddress } from "@/shell/addresses";
@@ -35,15 +35,14 @@ export interface NewCluster {
 /** useNewCluster holds the form and asks the server for the file, what it needs and whether it fits, as one types. */
 export function useNewCluster(fleet: Fleet, namespace: string | undefined): NewCluster {
   const [form, setForm] = useState(() => firstForm(fleet, namespace));
-  const [tried, setTried] = useState(false);
   const draft = { namespace: form.namespace, name: form.name, spec: specOf(form) };
   const settled = useDebounced(draft, pause);
   const preview = usePreview(settled);
-  const names = useNameErrors(form, tried);
+  const names = useNameErrors(form);
   const create = useCreating(form);
   const refused = isApiError(preview.error, 422) ? (preview.error.body.problems ?? []) : [];
   const problems = pressing(preview.data?.problems ?? refused, form.name !== "" && form.namespace !== "");
-  const reason = useReason({ fleet, preview: preview.data, problems, names });
+  const reason = useReason({ fleet, can: form.name === "" ? fleet.can.create : preview.data?.can, problems, names });
   return {
     form,
     change: (change) => setForm((now) => ({ ...now, ...change })),
@@ -55,7 +54,6 @@ export function useNewCluster(fleet: Fleet, namespace: string | undefined): NewC
     namespaceError: names.namespaceError,
     reason,
     create: () => {
-      setTried(true);
       if (reason === undefined && !create.isPending) {
         create.run();
       }
@@ -73,8 +71,8 @@ interface Names {
   namespaceError: string | undefined;
 }
 
-/** That something is missing is said once somebody tried to go on without it. */
-function useNameErrors(form: NewClusterForm, tried: boolean): Names {
+/** That something is missing is said beside the button, not at the field that nobody has come to yet. */
+function useNameErrors(form: NewClusterForm): Names {
   const t = useTexts("newCluster");
   const taken = new Set((useClusters().data?.clusters ?? []).map((c) => `${c.namespace}/${c.name}`));
   const name = mistakeInName(form.namespace, form.name, taken);
@@ -89,11 +87,11 @@ function useNameErrors(form: NewClusterForm, tried: boolean): Names {
     taken: t("namespaceTaken"),
     own: t("namespaceOwn"),
   };
-  const told = (mistake: Mistake | undefined, words: Record<Mistake, string>) => (mistake === undefined || (mistake === "missing" && !tried) ? undefined : words[mistake]);
+  const told = (mistake: Mistake | undefined, words: Record<Mistake, string>) => (mistake === undefined || mistake === "missing" ? undefined : words[mistake]);
   return { name, namespace, nameError: told(name, ofName), namespaceError: told(namespace, ofNamespace) };
 }
 
-function useReason({ fleet, preview, problems, names }: { fleet: Fleet; preview: Preview | undefined; problems: Problem[]; names: Names }): string | undefined {
+function useReason({ fleet, can, problems, names }: { fleet: Fleet; can: Answer | undefined; problems: Problem[]; names: Names }): string | undefined {
   const t = useTexts("newCluster");
   const waits: [boolean, string][] = [
     [fleet.networks.length === 0, t("waitsForNetwork")],
@@ -101,7 +99,7 @@ function useReason({ fleet, preview, problems, names }: { fleet: Fleet; preview:
     [names.name !== undefined, names.nameError ?? t("waitsForName")],
     [problems.length > 0, t("waitsForProblems")],
   ];
-  return refusalOf(preview?.can ?? fleet.can.create) ?? waits.find(([waiting]) => waiting)?.[1];
+  return refusalOf(can ?? fleet.can.create) ?? waits.find(([waiting]) => waiting)?.[1];
 }
 
 /** Creates once, and then shows the cluster on its way. */

@@ -21,6 +21,14 @@ test("a privilege without a role gets a role of its own first", () => {
   ]);
 });
 
+test("the role of its own takes the place of others on the same path", () => {
+  const missing = ["VM.Allocate", "Sys.Modify"].map((privilege) => ({ privilege, path: pool }));
+  expect(aclCommands("carol@pve", missing)).toEqual([
+    'pveum role add KubehengeClusterAdmin --privs "Sys.Modify VM.Allocate VM.Audit"',
+    "pveum acl modify /pool/kubehenge/web.shop --users carol@pve --roles KubehengeClusterAdmin",
+  ]);
+});
+
 test("the same command is there once, and none where nothing is missing", () => {
   const need = { privilege: "VM.Audit", path: pool };
   expect(aclCommands("carol@pve", [need, need])).toHaveLength(1);

@@ -12,9 +12,9 @@ const roles: Readonly<Record<string, string>> = {
 const ownRole = "KubehengeClusterAdmin";
 const ownPrivileges = "Sys.Modify VM.Allocate VM.Audit";
 
-/** aclCommands are the commands that give a user what is missing, one a path and role. */
+/** aclCommands are the commands that give a user what is missing, one a path and role. The role of one's own holds what is asked for on the same path too. */
 export function aclCommands(user: string, missing: readonly Pick<Need, "privilege" | "path">[]): string[] {
-  const give = missing.map((n) => `pveum acl modify ${n.path} --users ${user} --roles ${roles[n.privilege] ?? ownRole}`);
-  const needsOwn = missing.some((n) => roles[n.privilege] === undefined);
-  return [...(needsOwn ? [`pveum role add ${ownRole} --privs "${ownPrivileges}"`] : []), ...new Set(give)];
+  const own = new Set(missing.filter((n) => roles[n.privilege] === undefined).map((n) => n.path));
+  const give = missing.map((n) => `pveum acl modify ${n.path} --users ${user} --roles ${own.has(n.path) ? ownRole : (roles[n.privilege] ?? ownRole)}`);
+  return [...(own.size > 0 ? [`pveum role add ${ownRole} --privs "${ownPrivileges}"`] : []), ...new Set(give)];
 }
