@@ -26,7 +26,7 @@ const texts: Same<typeof en> = {
   terminal: "Im Terminal",
   signIn: "Einmal anmelden:",
   getKubeconfig: "Kubeconfig holen und benutzen:",
-  look: "Ansehen:",
+  look: "Ansehen, skalieren und aktualisieren:",
   clone: "Oder die Datei bearbeiten und pushen:",
 };
 export default texts;

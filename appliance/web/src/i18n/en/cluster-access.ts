@@ -25,6 +25,6 @@ export default {
   terminal: "At the terminal",
   signIn: "Sign in once:",
   getKubeconfig: "Get the kubeconfig and use it:",
-  look: "Look at it:",
+  look: "Look at it, scale and upgrade it:",
   clone: "Or edit its file and push:",
 } as const satisfies Section;

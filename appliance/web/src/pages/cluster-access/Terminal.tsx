@@ -11,8 +11,8 @@ export function Terminal({ cluster }: { cluster: Detail }) {
   const file = `${cluster.name}.kubeconfig`;
   const lines = [
     { label: t("signIn"), value: `kubehenge login ${location.origin}` },
-    { label: t("getKubeconfig"), value: `kubehenge kubeconfig ${name} > ${file}\nkubectl --kubeconfig ${file} get nodes` },
-    { label: t("look"), value: `kubehenge get ${name}` },
+    { label: t("getKubeconfig"), value: `kubehenge kubeconfig ${name} --file ${file}\nkubectl --kubeconfig ${file} get nodes` },
+    { label: t("look"), value: `kubehenge get clusters ${name}\nkubehenge scale ${name} 3\nkubehenge upgrade ${name} ${cluster.upgrades?.[0] ?? cluster.wantedVersion}` },
     { label: t("clone"), value: `git clone ${location.origin}/git/fleet.git\n$EDITOR fleet/${cluster.fileName ?? `${cluster.path}/claim.yaml`}` },
   ];
   return (

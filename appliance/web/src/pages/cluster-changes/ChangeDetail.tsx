@@ -82,7 +82,7 @@ function WhatItDid({ change }: { change: Change }) {
     ...change.clusters.map(
       (c): CheckItem => ({
         state: "ok",
-        text: t.rich(deeds[c.deed ?? "changed"], { cluster: <Link to={clusterAddress(c)}>{`${c.namespace}/${c.name}`}</Link> }),
+        text: t.rich(deeds[c.deed ?? "changed"], { cluster: <Link className={css.link} to={clusterAddress(c)}>{`${c.namespace}/${c.name}`}</Link> }),
       }),
     ),
     ...(change.checked ?? []).map((need): CheckItem => {
