@@ -10,10 +10,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// mostOfOne is how many events of one object are kept, and mostShown how many of a cluster are shown.
+// mostOfOne is how many events of one object are kept, mostShown how many of a cluster are shown, and mostFormer of how many objects that are gone it is
+// known whose they were.
 const (
-	mostOfOne = 20
-	mostShown = 100
+	mostOfOne  = 20
+	mostShown  = 100
+	mostFormer = 5000
 )
 
 // subject is what an event is about.
@@ -24,6 +26,30 @@ type subject struct{ kind, namespace, name string }
 type eventTable struct {
 	of map[subject]map[types.NamespacedName]*Event
 	at map[types.NamespacedName]subject
+	// former are the clusters of objects that are gone. One is forgotten with its events, which the API server drops after an hour.
+	former map[subject]types.NamespacedName
+}
+
+// outlive notes whose an object was that goes. Its last event may come after it.
+func (t *eventTable) outlive(kind string, object types.NamespacedName, cluster string) {
+	if len(t.former) >= mostFormer {
+		for s := range t.former {
+			if len(t.of[s]) == 0 {
+				delete(t.former, s)
+			}
+		}
+	}
+	t.former[subject{kind, object.Namespace, object.Name}] = types.NamespacedName{Namespace: object.Namespace, Name: cluster}
+}
+
+// gone are the objects of a cluster that are gone.
+func (t *eventTable) gone(cluster types.NamespacedName) (list []subject) {
+	for s, of := range t.former {
+		if of == cluster {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 func (t *eventTable) trim(o client.Object) any {
@@ -75,6 +101,7 @@ func (t *eventTable) remove(key types.NamespacedName) bool {
 	delete(t.of[s], key)
 	if len(t.of[s]) == 0 {
 		delete(t.of, s)
+		delete(t.former, s)
 	}
 	return true
 }
@@ -95,7 +122,12 @@ func (t *eventTable) replace(all map[types.NamespacedName]any) bool {
 // about are the events of some objects, the newest first.
 func (t *eventTable) about(subjects []subject) []Event {
 	var list []Event
+	seen := map[subject]bool{}
 	for _, s := range subjects {
+		if seen[s] {
+			continue
+		}
+		seen[s] = true
 		for _, e := range t.of[s] {
 			list = append(list, *e)
 		}

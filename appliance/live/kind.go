@@ -61,11 +61,15 @@ type tables struct {
 }
 
 func newTables() *tables {
-	return &tables{
+	t := &tables{
 		claims: newTable(trimClaim), fleets: newTable(trimFleet), classes: newTable(trimClass), clusters: newTable(trimCluster),
 		controls: newTable(trimControlPlane), deployments: newTable(trimDeployment), machines: newTable(trimMachine), vms: newTable(trimVM),
-		events: eventTable{of: map[subject]map[types.NamespacedName]*Event{}, at: map[types.NamespacedName]subject{}},
+		events: eventTable{of: map[subject]map[types.NamespacedName]*Event{}, at: map[types.NamespacedName]subject{}, former: map[subject]types.NamespacedName{}},
 	}
+	// What happened to a machine that was replaced is still told, where its cluster was known.
+	t.machines.left = func(key types.NamespacedName, m *Machine) { t.events.outlive("Machine", key, m.Cluster) }
+	t.vms.left = func(key types.NamespacedName, vm *VM) { t.events.outlive("ProxmoxMachine", key, vm.Cluster) }
+	return t
 }
 
 // kinds are the kinds that are watched. The account's rights are those of the manifests for it; a test compares them.

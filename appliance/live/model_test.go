@@ -72,6 +72,24 @@ func TestAnotherClustersObjectsAreNotTakenForOnes(t *testing.T) {
 	}
 }
 
+func TestWhatHappenedToAMachineThatIsGoneIsStillTold(t *testing.T) {
+	w := newWorld(t)
+	old := machine("shop", "shop-cp-1")
+	w.create(claim(shop, v1alpha1.PhaseRunning), old, event(1, "Machine", "shop-cp-1", "replaced, since it was stuck"))
+	w.begin()
+	w.until("everything was read", w.read)
+	w.watched(1)
+	if err := w.client.Delete(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	w.until("the machine is gone", func() bool { return len(w.model.Cluster(shop).Machines) == 0 })
+	w.create(event(2, "Machine", "shop-cp-1", "its VM is gone"))
+	w.until("both events are told", func() bool { return len(w.model.Cluster(shop).Events) == 2 })
+	if other := w.model.Cluster(types.NamespacedName{Namespace: "team-a", Name: "other"}); len(other.Events) != 0 {
+		t.Errorf("told of another cluster: %v", other.Events)
+	}
+}
+
 func TestAManagementClusterThatDoesNotAnswerAtStartIsTold(t *testing.T) {
 	w := newWorld(t)
 	w.create(claim(shop, v1alpha1.PhaseRunning))

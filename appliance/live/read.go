@@ -76,7 +76,7 @@ func (m *Model) Cluster(key types.NamespacedName) *Cluster {
 	}
 	slices.SortFunc(c.Deployments, func(a, b *Deployment) int { return cmp.Compare(a.Pool, b.Pool) })
 	slices.SortFunc(c.Machines, inOrder)
-	c.Events = t.events.about(about)
+	c.Events = t.events.about(append(about, t.events.gone(key)...))
 	return c
 }
 

@@ -11,6 +11,7 @@ import (
 type table[O client.Object, T any] struct {
 	rows map[types.NamespacedName]*T
 	of   func(O) *T
+	left func(key types.NamespacedName, last *T) // told what goes; nil where nobody minds
 }
 
 func newTable[O client.Object, T any](of func(O) *T) table[O, T] {
@@ -35,8 +36,11 @@ func (t *table[O, T]) set(key types.NamespacedName, value any) bool {
 }
 
 func (t *table[O, T]) remove(key types.NamespacedName) bool {
-	_, there := t.rows[key]
+	last, there := t.rows[key]
 	delete(t.rows, key)
+	if there && t.left != nil {
+		t.left(key, last)
+	}
 	return there
 }
 
