@@ -150,7 +150,7 @@ func (s *Server) serveGit(ctx context.Context) (err error) {
 var committer = git.Person{Name: "Kubehenge", Email: "kubehenge@localhost"}
 
 func (s *Server) prepareCommits(context.Context) (err error) {
-	s.history = history.New(s.git.Repository())
+	s.history = history.New(s.git.Repository(), s.git.Pusher)
 	s.writer, err = commit.New(commit.Options{Repository: s.git.Repository(), Judge: s.judge, Signer: s.signer, Committer: committer, Clock: s.opts.Clock})
 	return err
 }

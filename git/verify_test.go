@@ -143,7 +143,7 @@ func ours(t *testing.T) (commit, tag, signers []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tag, err = encodeVouch(plumbing.ComputeHash(plumbing.CommitObject, commit).String(), by, signer)
+	tag, err = encodeVouch(plumbing.ComputeHash(plumbing.CommitObject, commit).String(), "", by, signer)
 	if err != nil {
 		t.Fatal(err)
 	}

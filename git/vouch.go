@@ -17,6 +17,8 @@ import (
 type Vouch struct {
 	Commit string
 	By     Person
+	// User is who pushed it, as the server knew them; empty where it does not say.
+	User string
 
 	payload   []byte
 	signature string
@@ -46,6 +48,31 @@ func (r *Repository) Vouch(tip string) (*Vouch, error) {
 	return v, nil
 }
 
+// VouchOf is the word for any commit of a repository opened in place; nil when there is none.
+func (r *Repository) VouchOf(commit string) (*Vouch, error) {
+	if _, err := parseHash(commit); err != nil || !r.bare {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	word, err := r.reference(plumbing.ReferenceName(checkedRefs + commit))
+	if err != nil || word.IsZero() {
+		return nil, err
+	}
+	content, err := r.needed(plumbing.TagObject, word, maxCommit)
+	if err != nil {
+		return nil, err
+	}
+	v, err := parseVouch(content)
+	if err == nil && v.Commit != commit {
+		err = ErrMalformed
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tag %s: %w", word, err)
+	}
+	return v, nil
+}
+
 // VerifyVouch says who of the allowed signers vouched.
 func (s AllowedSigners) VerifyVouch(v *Vouch) (principal string, err error) {
 	principal, err = s.verify(v.payload, v.signature, v.By.When)
@@ -62,7 +89,7 @@ func parseVouch(content []byte) (*Vouch, error) {
 		at = len(content)
 	}
 	v := &Vouch{payload: content[:at], signature: string(content[at:])}
-	headers, _, ok := strings.Cut(string(v.payload), "\n\n")
+	headers, message, ok := strings.Cut(string(v.payload), "\n\n")
 	lines := strings.Split(headers, "\n")
 	if !ok || len(lines) != 4 {
 		return nil, ErrMalformed
@@ -72,14 +99,25 @@ func parseVouch(content []byte) (*Vouch, error) {
 	if lines[0] != "object "+v.Commit || !plumbing.IsHash(v.Commit) || lines[1] != "type commit" || lines[2] != "tag "+vouchName(v.Commit) || !isTagger {
 		return nil, ErrMalformed
 	}
+	for line := range strings.Lines(message) {
+		if user, says := strings.CutPrefix(line, vouchUser); says {
+			v.User = strings.TrimSpace(user)
+		}
+	}
 	var err error
 	v.By, err = parsePerson(tagger)
 	return v, err
 }
 
+// vouchUser begins the line of a word's message that says who pushed.
+const vouchUser = "Kubehenge-User: "
+
 // encodeVouch is parseVouch's inverse.
-func encodeVouch(commit string, by Person, signer ssh.Signer) ([]byte, error) {
+func encodeVouch(commit, user string, by Person, signer ssh.Signer) ([]byte, error) {
 	content := fmt.Sprintf("object %s\ntype commit\ntag %s\ntagger %s\n\nChecked\n", commit, vouchName(commit), by)
+	if user != "" {
+		content += "\n" + vouchUser + user + "\n"
+	}
 	armored, err := sign(signer, []byte(content))
 	if err != nil {
 		return nil, fmt.Errorf("sign the word for commit %s: %w", commit, err)
@@ -89,13 +127,21 @@ func encodeVouch(commit string, by Person, signer ssh.Signer) ([]byte, error) {
 
 // PushVouch signs for a commit and puts the word on the server.
 func (r *Repository) PushVouch(ctx context.Context, commit string, by Person, signer ssh.Signer) error {
+	return r.PushVouchFor(ctx, commit, "", by, signer)
+}
+
+// PushVouchFor is PushVouch for a commit that a user pushed; the word says so.
+func (r *Repository) PushVouchFor(ctx context.Context, commit, user string, by Person, signer ssh.Signer) error {
+	if strings.ContainsAny(user, "\n\x00") {
+		return errors.New("vouch for a commit: the user's name is no name")
+	}
 	if _, err := parseHash(commit); err != nil {
 		return err
 	}
 	if signer == nil {
 		return errors.New("vouch for a commit: a signer is needed")
 	}
-	content, err := encodeVouch(commit, by, signer)
+	content, err := encodeVouch(commit, user, by, signer)
 	if err != nil {
 		return err
 	}

@@ -68,6 +68,9 @@ func (h *Handler) beforePush(ctx context.Context, in smarthttp.Incoming) bool {
 		}
 		in.Tell(line)
 	}
+	if len(lines) == 0 && len(in.Updates) > 0 {
+		h.late.pushes(in.Updates[0].New, in.Identity)
+	}
 	if len(lines) > 0 {
 		h.record(in.Identity, in.Updates, strings.Join(lines[:min(len(lines), maxLines)], "; "))
 	}

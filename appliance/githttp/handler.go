@@ -76,6 +76,7 @@ type Handler struct {
 	git        *smarthttp.Handler
 	repository *git.Repository
 	late       remembered
+	own        git.AllowedSigners // the server's key
 
 	mu      sync.Mutex
 	sources map[string]source // by user, as they last came
@@ -103,6 +104,9 @@ func New(ctx context.Context, o Options) (*Handler, error) {
 		return nil, err
 	}
 	h := &Handler{opts: o, sources: map[string]source{}}
+	if h.own, err = git.ParseAllowedSigners([]byte("kubehenge " + string(ssh.MarshalAuthorizedKey(o.Signer.PublicKey())))); err != nil {
+		return nil, fmt.Errorf("read the own key: %w", err)
+	}
 	if h.repository, err = git.OpenBare(dir, o.Branch); err != nil {
 		return nil, err
 	}
@@ -113,7 +117,7 @@ func New(ctx context.Context, o Options) (*Handler, error) {
 	if err := h.late.recall(o.Audit); err != nil {
 		return nil, err
 	}
-	return h, h.vouch(ctx)
+	return h, h.vouch(ctx, "")
 }
 
 // Repository is the served repository, to be worked on in place.

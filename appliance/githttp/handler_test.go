@@ -273,3 +273,27 @@ func TestTheLastRefusalsAndTheAgentsLastReadAreRemembered(t *testing.T) {
 		t.Errorf("after a restart:\n%s", diff)
 	}
 }
+
+func TestItIsKnownWhoPushedAfterARestartToo(t *testing.T) {
+	w := newWorld(t)
+	if user := w.handler.Pusher(w.bare("rev-parse", "main")); user != "root@pam" {
+		t.Errorf("the first push is %q's", user)
+	}
+	c := w.checkout("alice@pve!ci", "5fa0cf55-7d1c-4a4e-9d0b-6c1f7e1a0caa")
+	c.must("pull", "-q", "origin", "main")
+	c.replace(sample.ClaimFile(0), "replicas: 2", "replicas: 5")
+	c.must("push", "-q", "origin", "main")
+	tip := c.must("rev-parse", "HEAD")
+	for range 2 {
+		if user := w.handler.Pusher(tip); user != "alice@pve" {
+			t.Errorf("it is %q's", user)
+		}
+		w.start()
+	}
+	if user := w.handler.Pusher(c.must("rev-parse", "HEAD~1")); user != "root@pam" {
+		t.Errorf("the one before is %q's", user)
+	}
+	if user := w.handler.Pusher(strings.Repeat("1", 40)); user != "" {
+		t.Errorf("a commit that is not there is %q's", user)
+	}
+}

@@ -2,6 +2,7 @@ package githttp
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,7 +27,12 @@ type remembered struct {
 	mu      sync.Mutex
 	refused []Refusal // the newest last
 	read    time.Time
+	pushed  [mostPushed]struct{ commit, user string } // the last that were let through; git may not have moved the branch yet
+	next    int
 }
+
+// mostPushed is how many pushes are remembered until the server's word says who made them.
+const mostPushed = 64
 
 // recall finds what was refused before the start.
 func (m *remembered) recall(log *audit.Log) error {
@@ -54,6 +60,42 @@ func (m *remembered) reads(at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.read = at
+}
+
+func (m *remembered) pushes(commit, user string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pushed[m.next%mostPushed] = struct{ commit, user string }{commit, user}
+	m.next++
+}
+
+func (m *remembered) pusher(commit string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range m.pushed {
+		if p.commit == commit {
+			return p.user
+		}
+	}
+	return ""
+}
+
+// Pusher is the user of Proxmox VE who pushed a commit as the tip of a push; empty where nobody did, or where that is not known. Whose token it was counts,
+// not which.
+func (h *Handler) Pusher(commit string) string {
+	user := h.late.pusher(commit)
+	if user == "" {
+		v, err := h.repository.VouchOf(commit)
+		if err != nil || v == nil {
+			return ""
+		}
+		if _, err := h.own.VerifyVouch(v); err != nil {
+			return ""
+		}
+		user = v.User
+	}
+	user, _, _ = strings.Cut(user, "!")
+	return user
 }
 
 // Refused are the last pushes that were not taken, the newest first.

@@ -3,10 +3,8 @@ package githttp
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"time"
-
-	"golang.org/x/crypto/ssh"
 
 	"kubehenge.dev/appliance/audit"
 	"kubehenge.dev/git"
@@ -21,7 +19,11 @@ func (h *Handler) afterPush(p smarthttp.Push) {
 	h.record(p.Identity, p.Updates, "")
 	ctx, cancel := context.WithTimeout(context.Background(), vouchTime)
 	defer cancel()
-	if err := h.vouch(ctx); err != nil {
+	user := p.Identity
+	if !strings.Contains(user, "@") {
+		user = "" // no user of Proxmox VE is without a realm; it came through the mirror
+	}
+	if err := h.vouch(ctx, user); err != nil {
 		h.opts.Log.Error("no word given for the tip; the agent will not take it", "reason", err)
 		return
 	}
@@ -47,7 +49,7 @@ func (h *Handler) record(user string, updates []smarthttp.Update, refused string
 }
 
 // vouch gives the server's word for the tip, unless the server signed it or has given its word. Nothing comes onto the branch but what was checked.
-func (h *Handler) vouch(ctx context.Context) error {
+func (h *Handler) vouch(ctx context.Context, user string) error {
 	tip, err := h.repository.Fetch(ctx)
 	if errors.Is(err, git.ErrNoBranch) {
 		return nil
@@ -59,14 +61,10 @@ func (h *Handler) vouch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	own, err := git.ParseAllowedSigners([]byte("kubehenge " + string(ssh.MarshalAuthorizedKey(h.opts.Signer.PublicKey()))))
-	if err != nil {
-		return fmt.Errorf("read the own key: %w", err)
-	}
-	if _, err := own.Verify(c); err == nil {
+	if _, err := h.own.Verify(c); err == nil {
 		return nil
 	}
 	by := h.opts.By
 	by.When = h.opts.Clock.Now()
-	return h.repository.PushVouch(ctx, tip, by, h.opts.Signer)
+	return h.repository.PushVouchFor(ctx, tip, user, by, h.opts.Signer)
 }

@@ -18,7 +18,7 @@ func BenchmarkFollow(b *testing.B) {
 	}
 	b.ResetTimer()
 	for range b.N {
-		if err := history.New(w.repository).Follow(context.Background(), w.tip()); err != nil {
+		if err := history.New(w.repository, nil).Follow(context.Background(), w.tip()); err != nil {
 			b.Fatal(err)
 		}
 	}

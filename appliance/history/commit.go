@@ -49,7 +49,7 @@ type Commit struct {
 	// Subject is the message's first line, Author the author's name, Time when it was written.
 	Subject, Author string
 	Time            time.Time
-	// User is who is meant by it: the user of Proxmox VE where the appliance committed for one, else the author.
+	// User is who is meant by it: the user of Proxmox VE for whom the appliance committed, or who pushed it, else the author.
 	User string
 	// Touches are what it did, by cluster, sorted; Files are what it changed, sorted.
 	Touches []Touch
@@ -70,9 +70,9 @@ func (c *Commit) Touched(cluster Cluster) (t Touch, ok bool) {
 // trailer begins the line in which the appliance says whom a commit was made for. No push may contain one.
 const trailer = "Kubehenge-User: "
 
-// story is what a commit says of itself.
+// story is what a commit says of itself; the user is empty where it names none.
 func story(c *git.Commit) *Commit {
-	s := &Commit{Hash: c.Hash, Parents: c.Parents, Subject: c.Subject(), Author: c.Author.Name, Time: c.Author.When.UTC(), User: c.Author.Name}
+	s := &Commit{Hash: c.Hash, Parents: c.Parents, Subject: c.Subject(), Author: c.Author.Name, Time: c.Author.When.UTC()}
 	for line := range strings.Lines(c.Message) {
 		if user, ok := strings.CutPrefix(line, trailer); ok {
 			s.User = strings.TrimSpace(user)

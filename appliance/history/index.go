@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 // Index knows all commits of a branch. It is safe for concurrent use.
 type Index struct {
 	repository *git.Repository
+	pusher     func(commit string) string
 
 	follow sync.Mutex // one reader of new commits at a time; taken before mu
 	reader *reader
@@ -31,9 +33,13 @@ type life struct {
 	commits []*Commit
 }
 
-// New is an Index of a repository that is opened in place. It knows nothing before Follow.
-func New(r *git.Repository) *Index {
-	x := &Index{repository: r}
+// New is an Index of a repository that is opened in place. It knows nothing before Follow. Pusher says who pushed a commit as the tip of a push, empty for
+// nobody; nil where nobody knows.
+func New(r *git.Repository, pusher func(commit string) string) *Index {
+	if pusher == nil {
+		pusher = func(string) string { return "" }
+	}
+	x := &Index{repository: r, pusher: pusher}
 	x.forget()
 	return x
 }
@@ -66,6 +72,7 @@ func (x *Index) Follow(ctx context.Context, tip string) error {
 			return fmt.Errorf("follow the branch: %w", err)
 		}
 	}
+	users := x.users(came)
 	for i, c := range came {
 		if err := ctx.Err(); err != nil {
 			return err // what was read so far stays
@@ -74,10 +81,32 @@ func (x *Index) Follow(ctx context.Context, tip string) error {
 		if err != nil {
 			return err
 		}
+		if s.User == "" {
+			s.User = cmp.Or(users[s.Hash], s.Author)
+		}
 		came[i] = nil // its message may be long
 		x.add(s)
 	}
 	return nil
+}
+
+// users are who brought commits that name no user themselves: who pushed a tip pushed with it what it stands on, up to what somebody else brought.
+func (x *Index) users(came []*git.Commit) map[string]string {
+	users, named := map[string]string{}, map[string]bool{}
+	for _, c := range came {
+		named[c.Hash] = story(c).User != ""
+	}
+	for _, c := range slices.Backward(came) { // children before parents
+		if user := x.pusher(c.Hash); user != "" {
+			users[c.Hash] = user
+		}
+		for _, p := range c.Parents {
+			if users[c.Hash] != "" && users[p] == "" && !named[c.Hash] {
+				users[p] = users[c.Hash]
+			}
+		}
+	}
+	return users
 }
 
 // missing are the commits from a tip down to those that are known, parents before children. Onward is false when what is known does not lead there.

@@ -194,3 +194,30 @@ func TestReadingStopsWhenNobodyWaits(t *testing.T) {
 		t.Error("not read afterwards")
 	}
 }
+
+func TestWhoPushedCountsWhereTheCommitNamesNobody(t *testing.T) {
+	w := newWorld(t, 1)
+	pushers := map[string]string{w.tip(): "root@pam"}
+	w.Index = history.New(w.repository, func(commit string) string { return pushers[commit] })
+	want := map[string]string{w.tip(): "root@pam"}
+	add := func(n int, message, pusher, user string) {
+		sha := w.commit("Carol", message, map[string][]byte{sample.ClaimFile(0): claim(0, n)})
+		pushers[sha], want[sha] = pusher, user
+	}
+	add(3, "Pushed with the next", "", "alice@pve")
+	add(4, "Pushed", "alice@pve", "alice@pve")
+	w.follow()
+	add(5, "Clicked\n\nKubehenge-User: bob@pve\n", "", "bob@pve")
+	add(6, "Brought by nobody who is known", "", "Carol")
+	w.follow()
+	add(7, "Pushed again", "carol@pve", "carol@pve")
+	w.follow()
+	for sha, user := range want {
+		if c := w.Commit(sha); c.User != user {
+			t.Errorf("%s is %s's, want %s", c.Subject, c.User, user)
+		}
+	}
+	if owner := w.Owner(cluster(0)); owner != "root@pam" {
+		t.Errorf("the owner is %s", owner)
+	}
+}

@@ -31,7 +31,7 @@ func newWorld(t testing.TB, clusters int) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{TB: t, repository: r, Index: history.New(r), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	w := &world{TB: t, repository: r, Index: history.New(r, nil), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	files := sample.Overlays(clusters)
 	files["clusters/fleet.yaml"] = []byte(sample.Fleet)
 	w.commit("root", "Begin", files)

@@ -29,7 +29,8 @@ type Change struct {
 	Commit  string `json:"commit"`
 	Subject string `json:"subject"`
 	Body    string `json:"body,omitempty"`
-	// Author wrote it, at Time. User is who is meant: the user of Proxmox VE for whom the appliance committed, else the author.
+	// Author wrote it, at Time. User is who is meant: the user of Proxmox VE for whom the appliance committed, or who
+	// pushed it, else the author.
 	Author string    `json:"author"`
 	Time   time.Time `json:"time"`
 	User   string    `json:"user,omitempty"`
