@@ -13,8 +13,9 @@ export function Failed({ error, retry, actions }: { error: unknown; retry?: () =
   const t = useTexts("common");
   const { sentence, denied } = useFailure(error);
   const again = retry && <Button icon="refresh" onClick={retry}>{t("tryAgain")}</Button>;
+  const buttons = actions || again ? <>{actions}{again}</> : undefined;
   return (
-    <Banner tone={denied ? "wait" : "error"} icon={denied ? "lock" : "alert"} actions={actions || again ? <>{actions}{again}</> : undefined} help={<Details error={error} />}>
+    <Banner tone={denied ? "wait" : "error"} icon={denied ? "lock" : "alert"} actions={buttons} help={<Details error={error} />}>
       {sentence}
     </Banner>
   );

@@ -17,7 +17,13 @@ export function useField(): Partial<FieldParts> {
 }
 
 /** A label, its control, and a hint; an error takes the hint's place. action stands at the right of the label. */
-export function Field({ label, hint, error, action, children }: { label: ReactNode; hint?: ReactNode; error?: ReactNode; action?: ReactNode; children: ReactNode }) {
+export function Field({ label, hint, error, action, children }: {
+  label: ReactNode;
+  hint?: ReactNode;
+  error?: ReactNode;
+  action?: ReactNode;
+  children: ReactNode;
+}) {
   const id = useId();
   const below = error || hint;
   const parts = { id, labelId: `${id}-label`, describedBy: below ? `${id}-below` : undefined, invalid: Boolean(error) };

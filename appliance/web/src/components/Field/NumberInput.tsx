@@ -4,6 +4,8 @@ import { Icon } from "../Icon/Icon";
 import { useField } from "./Field";
 import css from "./NumberInput.module.css";
 
+const whole = { maximumFractionDigits: 0, useGrouping: false };
+
 /** A whole number, typed or stepped. unit stands behind it. */
 export function NumberInput({ value, onChange, min, max, step = 1, unit, label }: {
   value: number | null;
@@ -18,7 +20,7 @@ export function NumberInput({ value, onChange, min, max, step = 1, unit, label }
   const t = useTexts("common");
   const field = useField();
   return (
-    <NumberField.Root id={field.id} value={value} onValueChange={onChange} min={min} max={max} step={step} snapOnStep format={{ maximumFractionDigits: 0, useGrouping: false }}>
+    <NumberField.Root id={field.id} value={value} onValueChange={onChange} min={min} max={max} step={step} snapOnStep format={whole}>
       <NumberField.Group className={css.group}>
         <NumberField.Decrement className={css.step} aria-label={t("less")}>
           <Icon name="minus" small />

@@ -29,7 +29,12 @@ export interface MenuItem {
 }
 
 /** A list of actions that opens from a button, which is given as trigger. head is words above the items. */
-export function Menu({ trigger, items, head, align = "end" }: { trigger: ReactElement; items: readonly MenuItem[]; head?: ReactNode; align?: "start" | "end" }) {
+export function Menu({ trigger, items, head, align = "end" }: {
+  trigger: ReactElement;
+  items: readonly MenuItem[];
+  head?: ReactNode;
+  align?: "start" | "end";
+}) {
   return (
     <Base.Root>
       <Base.Trigger render={trigger} />

@@ -36,6 +36,7 @@ export interface PageProps {
 /** The sheet of a page: it scrolls, its head and foot do not. */
 export function Page({ title, windowTitle, crumbs, badge, lede, tools, line, tabs, banner, foot, flush, close, scrollLabel, children }: PageProps) {
   const t = useTexts("common");
+  const lined = !tabs && !line && !close;
   const name = windowTitle ?? (typeof title === "string" ? title : undefined);
   useEffect(() => {
     document.title = name ? t("windowTitle", { page: name }) : t("product");
@@ -56,7 +57,7 @@ export function Page({ title, windowTitle, crumbs, badge, lede, tools, line, tab
       </div>
       {line && <div className={css.line}>{line}</div>}
       {tabs}
-      <div className={cx(css.scroll, !tabs && !line && !close && css.lined)} tabIndex={0} role={scrollLabel ? "group" : undefined} aria-label={scrollLabel} data-scroll>
+      <div className={cx(css.scroll, lined && css.lined)} tabIndex={0} role={scrollLabel ? "group" : undefined} aria-label={scrollLabel} data-scroll>
         {flush ? children : <div className={cx(css.body, close && css.close)}>{children}</div>}
       </div>
       {foot}

@@ -12,8 +12,9 @@ const steps: Readonly<Record<string, (at: number) => number>> = {
  * arrow keys on the button of a closed menu would open that.
  */
 export function moveInRows(event: KeyboardEvent, body: HTMLElement | null, scrollTo: (row: number) => void): void {
-  const row = (event.target as HTMLElement).closest<HTMLElement>("tr[data-row]");
-  if (!row || !body || event.ctrlKey || event.metaKey || event.altKey || (event.target as HTMLElement).matches("input, select, textarea, [aria-expanded=true]")) return;
+  const target = event.target as HTMLElement;
+  const row = target.closest<HTMLElement>("tr[data-row]");
+  if (!row || !body || event.ctrlKey || event.metaKey || event.altKey || target.matches("input, select, textarea, [aria-expanded=true]")) return;
   if (event.key === ".") {
     row.querySelector<HTMLElement>("[data-row-actions]")?.click();
     event.preventDefault();

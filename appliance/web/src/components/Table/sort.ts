@@ -10,7 +10,11 @@ export function toggled(sort: Sort | undefined, key: string): Sort {
 }
 
 /** The rows in the order of a sort; those that are equal keep theirs. */
-export function sorted<Row>(rows: readonly Row[], columns: readonly { key: string; compare?: (a: Row, b: Row) => number }[], sort: Sort | undefined): readonly Row[] {
+export function sorted<Row>(
+  rows: readonly Row[],
+  columns: readonly { key: string; compare?: (a: Row, b: Row) => number }[],
+  sort: Sort | undefined,
+): readonly Row[] {
   const compare = columns.find((c) => c.key === sort?.key)?.compare;
   if (!compare) return rows;
   const sign = sort?.descending ? -1 : 1;

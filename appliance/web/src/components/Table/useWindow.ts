@@ -55,7 +55,9 @@ export function useWindow(body: RefObject<HTMLElement | null>, count: number): D
   const scrollTo = useCallback(
     (row: number) => {
       const scroller = body.current?.closest<HTMLElement>("[data-scroll]");
-      if (scroller && body.current) scroller.scrollTop += body.current.getBoundingClientRect().top - scroller.getBoundingClientRect().top + row * height - scroller.clientHeight / 2;
+      if (!scroller || !body.current) return;
+      const above = body.current.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+      scroller.scrollTop += above + row * height - scroller.clientHeight / 2;
     },
     [body, height],
   );

@@ -21,7 +21,7 @@ export function Time({ at, form = "moment" }: { at: string | number | undefined;
   );
 }
 
-/** How long something took, or has taken since; it runs by itself while until is left out. Screen readers do not hear it tick: give the sentence around it a role only if it has other words. */
+/** How long something took, or has taken since; it runs by itself while until is left out. Screen readers do not hear it tick. */
 export function Span({ since, until }: { since: string | number | undefined; until?: string | number }) {
   const { language } = useLanguage();
   const [from, to] = [words.parseTime(since), words.parseTime(until)];

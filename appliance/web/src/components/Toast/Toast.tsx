@@ -23,7 +23,10 @@ export function ToastProvider({ children }: { children: ReactNode }) {
   );
 }
 
-/** Confirms what the person just did and cannot see elsewhere: done("Commit a41f09c is on main.", "The agent takes it up."). Errors stay where they happened. */
+/**
+ * Confirms what the person just did and cannot see elsewhere: done("Commit a41f09c is on main.", "The agent takes it up."). Errors stay where they
+ * happened.
+ */
 export function useDone(): (title: string, detail?: string) => void {
   const say = use(Say);
   return useMemo(() => (title: string, detail?: string) => say({ title, detail }), [say]);

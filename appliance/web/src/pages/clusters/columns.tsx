@@ -32,7 +32,7 @@ export function useColumns(sizes: readonly Size[], stale: string | undefined): C
       { key: "version", head: stale ? t("versionInGit") : t("version"), width: "fit", show: "wide", cell: (c) => <Version cluster={c} />, compare: (a, b) => compare(versionOf(a), versionOf(b)) },
       { key: "nodes", head: t("nodes"), width: "fit", number: true, show: "wide", cell: nodes, compare: (a, b) => a.nodes.wanted - b.nodes.wanted },
       { key: "memory", head: t("memory"), width: "fit", number: true, show: "roomy", cell: (c) => (memory(c) < 0 ? "" : say.bytes(memory(c))), compare: (a, b) => memory(a) - memory(b) },
-      { key: "owner", head: t("owner"), width: "fit", show: "wide", soft: true, cell: (c) => c.owner, compare: (a, b) => compare(a.owner ?? "", b.owner ?? "") },
+      { key: "owner", head: t("owner"), width: "fit", show: "roomy", soft: true, cell: (c) => c.owner, compare: (a, b) => compare(a.owner ?? "", b.owner ?? "") },
       { key: "actions", head: t("actions"), headHidden: true, width: "fit", show: "wide", cell: (c) => <Actions cluster={c} /> },
     ];
   }, [t, say, language, sizes, stale]);
