@@ -4,9 +4,9 @@ GO ?= go
 
 # The page is built when one of its sources is newer than it.
 web := appliance/web
-web-sources := $(shell find $(web) -path $(web)/node_modules -prune -o -path $(web)/dist -prune -o -type f -print)
+web-sources := $(shell find $(web) -path $(web)/node_modules -prune -o -path $(web)/dist -prune -o -path $(web)/e2e -prune -o -type f -print)
 
-.PHONY: build web demo test test-full test-fast bench generate lint
+.PHONY: build web demo test test-full test-fast test-tools node bench generate lint
 
 build: web ## The program, as bin/kubehenge
 	$(GO) build -o bin/kubehenge .
@@ -16,7 +16,7 @@ web: $(web)/dist/index.html ## The page that the program carries; needs Node and
 $(web)/dist/index.html: $(web-sources) $(web)/node_modules/.package-lock.json
 	cd $(web) && npm run --silent build
 
-$(web)/node_modules/.package-lock.json: $(web)/package-lock.json
+$(web)/node_modules/.package-lock.json: $(web)/package-lock.json | node
 	cd $(web) && npm ci --silent --no-audit --no-fund
 	@touch $@
 
@@ -29,12 +29,20 @@ end-to-end := ./lab
 long := TestCorner|TestRealGuests|TestVolumes|TestHooks
 others = $$($(GO) list ./... | grep -v 'kubehenge.dev/lab$$')
 
-test: lint build ## Everything, end-to-end tests on a lab included
+test: test-tools lint build ## Everything, end-to-end tests on a lab included
 	cd $(web) && npm test --silent
 	$(GO) test -race -timeout 30m $(others)
 	cd lab/guests && CGO_ENABLED=0 $(GO) test -trimpath ./...
 	bin/kubehenge lab build
 	$(GO) test -race -timeout 60m -v -skip '^($(long))$$' $(end-to-end)
+
+test-tools: node ## What the tests of the page need: a browser is looked for, Playwright fetched
+	@command -v chromium >/dev/null || { echo "The tests of the page need a browser: install chromium (Debian: apt-get install chromium)."; exit 1; }
+	cd $(web)/e2e && npm ci --silent --no-audit --no-fund
+
+node: ## Says what to install where Node is missing or too old for the page
+	@command -v npm >/dev/null && node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' || \
+		{ echo "The page is built with Node.js 20.19 or newer, and npm: install them (https://nodejs.org, or Debian 13: apt-get install nodejs npm)."; exit 1; }
 
 test-full: test ## And the long end-to-end tests
 	$(GO) test -timeout 60m -v -run '^($(long))$$' $(end-to-end)
