@@ -105,8 +105,9 @@ func hashModule(h hash.Hash, dir string) error {
 	})
 }
 
+// skipFolder leaves out what goes into no program, the tests of the page among it.
 func skipFolder(path, name string) bool {
-	if strings.HasPrefix(name, ".") || name == "testdata" || name == "docs" || name == "node_modules" {
+	if strings.HasPrefix(name, ".") || name == "testdata" || name == "docs" || name == "node_modules" || name == "e2e" {
 		return true
 	}
 	_, err := os.Stat(filepath.Join(path, "go.mod"))
