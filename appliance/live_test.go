@@ -255,7 +255,7 @@ func TestAPlanSaysWhatAChangeDoes(t *testing.T) {
 	}
 	status, answer := alice.call(http.MethodPost, path, field("spec.workers.replicas", 4))
 	diff, _ := answer["diff"].(string)
-	if status != http.StatusOK || !strings.Contains(diff, "--- a/clusters/team-0/shop-0/claim.yaml") || !strings.Contains(diff, "\n+  workers: {replicas: 4, size: medium}") {
+	if status != http.StatusOK || !strings.Contains(diff, "--- a/clusters/team-0/shop-0/claim.yaml") || !strings.HasSuffix(diff, "\n-  workers: {replicas: 2, size: medium}\n+  workers: {replicas: 4, size: medium}\n") {
 		t.Errorf("%d %s", status, diff)
 	}
 	first := answer["effects"].([]any)[0].(map[string]any)
@@ -279,7 +279,7 @@ func TestAPageIsToldOfWhatChanges(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	req := httptest.NewRequestWithContext(ctx, http.MethodGet, "/api/events", nil)
 	req.Header.Set("Cookie", alice.cookie)
-	told := &lines{ResponseWriter: httptest.NewRecorder(), text: make(chan string, 10)}
+	told := &written{ResponseWriter: httptest.NewRecorder(), text: make(chan string, 10)}
 	ended := make(chan struct{})
 	go func() { defer close(ended); w.server.ServeHTTP(told, req) }()
 	if got := <-told.text; got != "retry: 3000\n\n" {
@@ -296,15 +296,15 @@ func TestAPageIsToldOfWhatChanges(t *testing.T) {
 	}
 }
 
-// lines hands on what is written.
-type lines struct {
+// written hands on what is written.
+type written struct {
 	http.ResponseWriter
 	text chan string
 }
 
-func (l *lines) Write(b []byte) (int, error) {
+func (l *written) Write(b []byte) (int, error) {
 	l.text <- string(b)
 	return len(b), nil
 }
 
-func (l *lines) Flush() {}
+func (l *written) Flush() {}

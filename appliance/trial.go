@@ -2,6 +2,7 @@ package appliance
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
@@ -141,4 +142,9 @@ func unified(t *commit.Trial) (string, error) {
 // linesOf are a file's lines; difflib takes the end of the last one for the beginning of another.
 func linesOf(content []byte) []string {
 	return difflib.SplitLines(strings.TrimSuffix(string(content), "\n"))
+}
+
+// lines end with their line ends, the last one perhaps without.
+func lines(content []byte) []string {
+	return slices.Collect(strings.Lines(string(content)))
 }

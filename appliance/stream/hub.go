@@ -114,10 +114,14 @@ type event struct {
 	Commit string   `json:"commit,omitempty"`
 }
 
-// take is what waits to be told; the text is one line.
+// take is what waits to be told; the text is one line. It is nil where all was told already: what comes between a waking and this is
+// told at once, and wakes once more.
 func (h *Hub) take(r *reader) ([]byte, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if len(r.waiting) == 0 {
+		return nil, nil
+	}
 	e := event{What: []string{}, Commit: r.commit}
 	for w := range r.waiting {
 		e.What = append(e.What, w)
@@ -166,6 +170,9 @@ func (h *Hub) follow(ctx context.Context, w http.ResponseWriter, r *reader, aliv
 			data, err := h.take(r)
 			if err != nil {
 				return
+			}
+			if data == nil {
+				continue
 			}
 			text, quiet = fmt.Sprintf("event: changed\ndata: %s\n\n", data), h.clock.After(pause)
 		case <-ping.C():

@@ -109,6 +109,26 @@ func TestWhatChangesIsToldOnceASecond(t *testing.T) {
 	}
 }
 
+func TestNothingIsToldTwice(t *testing.T) {
+	h := New(testclock.NewFakeClock(time.Unix(1800000000, 0)))
+	r, err := h.join("alice@pve")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Publish("", "clusters")
+	<-r.wake // the stream wakes, and before it looks more comes
+	h.Publish("", "tasks")
+	first, err := h.take(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-r.wake
+	second, err := h.take(r)
+	if err != nil || string(first) != `{"what":["clusters","tasks"]}` || second != nil {
+		t.Errorf("%s, then %s, %v", first, second, err)
+	}
+}
+
 func TestAStreamWithoutEventsIsKeptAlive(t *testing.T) {
 	w := newWorld(t)
 	r := w.open(t.Context(), "alice@pve")

@@ -97,7 +97,8 @@ func (w way) creation() []stage {
 	stages[3].started = stages[2].ended
 	ready := func(m *live.Machine) bool { return m.Ready() }
 	stages = append(stages, w.nodes("ready", since(initialized), ready)...)
-	return append(stages, w.available(stages[len(stages)-1].ended))
+	plane, last := stages[4], stages[len(stages)-1]
+	return append(stages, w.available(latest(plane.ended, last.ended)))
 }
 
 func (w way) update() []stage {
@@ -176,8 +177,9 @@ func (s *stage) finish(count, wanted int, word string) {
 	s.message = fmt.Sprintf("%d of %d %s", min(count, wanted), wanted, word)
 }
 
+// available is the end of the way: everything is as the claim asks. The condition that tells of the control plane alone holds long before.
 func (w way) available(started time.Time) stage {
-	c := meta.FindStatusCondition(w.Claim.Status.Conditions, v1alpha1.ConditionAvailable)
+	c := meta.FindStatusCondition(w.Claim.Status.Conditions, v1alpha1.ConditionUpToDate)
 	return stage{name: StepAvailable, done: isTrue(c), started: started, ended: since(c)}
 }
 
