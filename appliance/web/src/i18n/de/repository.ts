@@ -9,7 +9,7 @@ const texts: Same<typeof en> = {
   notKnown: "Was der Agent angewendet hat, ist gerade nicht bekannt.",
   agentAt: "Er ist bei {commit}.",
   fetched: "Zuletzt geholt hat er vor {span}.",
-  stale: "Der Management-Cluster antwortet seit {time} nicht. Commits sind weiter möglich; Änderungen beginnen, wenn er wieder da ist.",
+  agentWas: "Der Agent war um {time} bei {commit}, als der Management-Cluster zuletzt antwortete.",
   work: "Damit arbeiten",
   workText: "Anmeldung mit dem Proxmox-VE-Konto oder einem API-Token.",
   cloneLine: "die Zeile, die das Repository klont",

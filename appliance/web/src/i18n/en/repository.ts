@@ -8,7 +8,7 @@ export default {
   notKnown: "What the agent has applied is not known now.",
   agentAt: "It is at {commit}.",
   fetched: "It last fetched {span} ago.",
-  stale: "The management cluster has not answered since {time}. You can still commit; changes start when it is back.",
+  agentWas: "The agent was at {commit} at {time}, when the management cluster last answered.",
   work: "Work with it",
   workText: "Sign in with your Proxmox VE account or an API token.",
   cloneLine: "the line that clones the repository",

@@ -12,11 +12,11 @@ export function StatusBanner({ answer }: { answer: ClusterAnswer }) {
   const mark = markOf(cluster.phase);
   const { pending } = cluster;
   const help: ReactNode[] = [];
-  if (stale !== undefined) {
+  if (stale !== undefined && cluster.phase !== "Unknown") {
     help.push(t.rich("staleThen", { time: <Time at={stale.since} form="clock" /> }));
   } else if (cluster.since !== undefined) {
     help.push(t.rich("since", { time: <Time at={cluster.since} />, span: <Span since={cluster.since} /> }));
-  } else if (cluster.phase === "Unknown") {
+  } else if (cluster.phase === "Unknown" && stale === undefined) {
     help.push(t("unknownNext"));
   }
   if (pending !== undefined) {

@@ -51,7 +51,7 @@ function ClusterPage({ answer, crumbs }: { answer: ClusterAnswer; crumbs: Crumb[
           label={t("tabs")}
           tabs={[
             { to: at(), label: t("overview"), end: true },
-            { to: at("nodes"), label: t("nodes"), count: cluster.nodesList?.length },
+            { to: at("nodes"), label: t("nodes"), count: cluster.phase === "Unknown" ? undefined : cluster.nodesList?.length },
             { to: at("changes"), label: t("changes") },
             { to: at("access"), label: t("access") },
             { to: at("events"), label: t("events") },

@@ -9,13 +9,6 @@ import { commitAddress } from "@/shell/addresses";
 export function AgentBanner({ agent, branch, lastFetch, stale }: { agent: Agent; branch: string; lastFetch?: string; stale?: Stale }) {
   const t = useTexts("repository");
   const fetched = lastFetch === undefined ? null : t.rich("fetched", { span: <Span since={lastFetch} /> });
-  if (stale !== undefined) {
-    return (
-      <Banner tone="wait" mark="pending" help={asSentence(stale.message)}>
-        {t.rich("stale", { time: <Time at={stale.since} form="clock" /> })}
-      </Banner>
-    );
-  }
   const { commit } = agent;
   if (commit === undefined || commit === "") {
     return (
@@ -25,6 +18,13 @@ export function AgentBanner({ agent, branch, lastFetch, stale }: { agent: Agent;
     );
   }
   const sha: ReactNode = <Sha commit={commit} to={commitAddress(commit)} />;
+  if (stale !== undefined) {
+    return (
+      <Banner tone="gone" mark="stale">
+        {t.rich("agentWas", { commit: sha, time: <Time at={stale.since} form="clock" /> })}
+      </Banner>
+    );
+  }
   if ((agent.behind ?? 0) === 0) {
     return (
       <Banner tone="ok" mark="running" help={fetched}>

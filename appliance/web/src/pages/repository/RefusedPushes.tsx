@@ -2,6 +2,7 @@ import type { Repository } from "@/api";
 import { Code, Panel, Time } from "@/components";
 import { useTexts } from "@/i18n";
 import layout from "@/styles/layout.module.css";
+import { inTwo } from "./lines";
 
 type Refusal = NonNullable<Repository["refused"]>[number];
 
@@ -17,7 +18,7 @@ export function RefusedPushes({ refused }: { refused: readonly Refusal[] }) {
   }
   return refused.toSorted((a, b) => b.time.localeCompare(a.time)).slice(0, most).map((r, i) => (
     <Panel key={i} flush title={i === 0 ? t("refusedLast") : t("refusedBefore")} aside={t.rich("refusedBy", { user: r.user, time: <Time at={r.time} /> })}>
-      <Code plain text={r.message} label={t("terminalSaid")} />
+      <Code plain text={inTwo(r.message)} label={t("terminalSaid")} />
     </Panel>
   ));
 }
