@@ -42,7 +42,8 @@ type Change struct {
 	Checked []string `json:"checked,omitempty"`
 	// State is how far the agent is with it; empty where that is not known.
 	State State `json:"state,omitempty"`
-	// Clusters are those that it touched, Files those that it changed; only what the person may see.
+	// Clusters are those that it touched, Files those that it changed; only what the person may see. In lists there are 50 of each at most, and 500 where one
+	// commit is asked for.
 	Clusters []Cluster `json:"clusters"`
 	Files    []string  `json:"files"`
 	// Diff is the unified diff of the files, only where one commit is asked for. Cut says that it was too long and ends before its end.

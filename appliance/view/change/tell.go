@@ -15,6 +15,7 @@ import (
 // The most that is told of one commit; the first commit of a large fleet has thousands of files.
 const (
 	mostFiles   = 500
+	mostListed  = 50 // in lists
 	mostDiff    = 1 << 20
 	ownName     = "Kubehenge"
 	checkedLine = "Kubehenge-Checked: "
@@ -36,13 +37,17 @@ type Teller struct {
 
 // Brief is a commit without its diff, as lists have it.
 func (t *Teller) Brief(ctx context.Context, c *history.Commit) (Change, error) {
+	return t.tell(ctx, c, mostListed)
+}
+
+func (t *Teller) tell(ctx context.Context, c *history.Commit, most int) (Change, error) {
 	full, err := t.Repository.Commit(c.Hash)
 	if err != nil {
 		return Change{}, err
 	}
 	told := Change{
 		Commit: c.Hash, Subject: c.Subject, Body: history.Body(full), Author: c.Author, Time: c.Time, User: c.User, SignedBy: t.signedBy(full),
-		Checked: t.checked(c, full), State: t.state(c), Clusters: t.Viewer.clusters(c, mostFiles), Files: t.Viewer.files(c, mostFiles),
+		Checked: t.checked(c, full), State: t.state(c), Clusters: t.Viewer.clusters(c, most), Files: t.Viewer.files(c, most),
 	}
 	if told.Vouched, err = t.Repository.Vouched(c.Hash); err != nil {
 		return told, err
@@ -65,7 +70,7 @@ func (t *Teller) List(ctx context.Context, commits []*history.Commit, more bool)
 
 // Whole is a commit with its diff, but for whether it can be undone.
 func (t *Teller) Whole(ctx context.Context, c *history.Commit) (told Change, err error) {
-	if told, err = t.Brief(ctx, c); err != nil {
+	if told, err = t.tell(ctx, c, mostFiles); err != nil {
 		return told, err
 	}
 	before := ""
@@ -126,7 +131,7 @@ func (t *Teller) seen(c *history.Commit) bool {
 
 // glances are asked in this order; the first that has a reason is told. Commit judges the same, and the change itself besides.
 var glances = []func(context.Context, *Teller, *history.Commit) (permission.Answer, error){
-	seesAllOfIt, holdsWhatItTakes, changedOnly, standsAsLeft,
+	seesAllOfIt, changedOnly, holdsWhatItTakes, standsAsLeft,
 }
 
 // glance tells whether a commit can be undone, as far as that can be told without making the change.
