@@ -44,9 +44,9 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || target.matches("input:not([type=checkbox]), textarea, select, [role=combobox], [role=textbox]"));
 }
 
-/** A dialog or a menu is open, which has its own keys. Closed ones may stay in the document, unseen. */
+/** A dialog or a menu is open, which has its own keys. Closed ones may stay in the document, unseen; a toast is a dialog that covers nothing. */
 function isCovered(): boolean {
-  return [...document.querySelectorAll("[role=dialog], [role=alertdialog], [role=menu], [role=listbox]")].some((e) => e.checkVisibility({ visibilityProperty: true }));
+  return [...document.querySelectorAll("[role=dialog]:not([aria-modal=false]), [role=alertdialog], [role=menu], [role=listbox]")].some((e) => e.checkVisibility({ visibilityProperty: true }));
 }
 
 /** Arrow keys go from one to the next in tabs, toolbars and lists that say so with data-arrows. */

@@ -2,12 +2,13 @@ import type { Capacity } from "@/api";
 import { BarRow, Bars, Legend, Panel, Stack, useWords } from "@/components";
 import { useTexts } from "@/i18n";
 import layout from "@/styles/layout.module.css";
-import { ofTotal, partsOf } from "./parts";
+import { isSeen, ofTotal, partsOf } from "./parts";
 
 /** The memory of each Proxmox VE node: what clusters use, what others use, and what is free. */
-export function MemoryPanel({ nodes }: { nodes: Capacity["nodes"] }) {
+export function MemoryPanel({ nodes: all }: { nodes: Capacity["nodes"] }) {
   const t = useTexts("capacity");
   const say = useWords();
+  const nodes = all.filter(isSeen);
   const offline = nodes.filter((n) => !n.online).length;
   if (nodes.length === 0) {
     return (

@@ -8,6 +8,7 @@ import { presetsOf } from "../new-cluster/presets";
 import { numbersOf } from "../quantity";
 import { MemoryPanel } from "./MemoryPanel";
 import { NetworkPanel } from "./NetworkPanel";
+import { isSeen } from "./parts";
 import { StoragePanel } from "./StoragePanel";
 import { UsagePanel } from "./UsagePanel";
 import { usageOf } from "./usage";
@@ -31,7 +32,7 @@ function Lede({ capacity }: { capacity: Capacity }) {
   const say = useWords();
   const sizes = useFleet().data?.sizes ?? [];
   const free = capacity.nodes.filter((n) => n.online).reduce((sum, n) => sum + Math.max(0, n.memory.totalBytes - n.memory.usedBytes), 0);
-  if (capacity.nodes.length === 0) {
+  if (!capacity.nodes.some(isSeen)) {
     return <>{t("seeHint")}</>;
   }
   const standard = presetsOf(sizes).find((p) => p.name === "standard");

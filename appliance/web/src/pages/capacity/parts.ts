@@ -1,3 +1,4 @@
+import type { Capacity } from "@/api";
 import type { BarPart } from "@/components";
 
 /** Amounts is how much there is of something, how much is used, and how much of that by Kubehenge's clusters. */
@@ -5,6 +6,11 @@ export interface Amounts {
   totalBytes: number;
   usedBytes: number;
   kubehengeBytes: number;
+}
+
+/** isSeen tells whether Proxmox VE shows the person a node's memory. It lists nodes without it to whoever may not see more; one that is offline has none. */
+export function isSeen(node: Capacity["nodes"][number]): boolean {
+  return !node.online || node.memory.totalBytes > 0;
 }
 
 /** Less than this share free is full, and needs somebody. */
