@@ -49,6 +49,8 @@ test("it is upgraded", async ({ page }) => {
   await page.getByRole("button", { name: "Upgrade cluster" }).click();
   await expect(page).toHaveURL(/\/clusters\/web\/shop$/);
   await page.goto("/clusters/web/shop/nodes");
-  await expect(page.getByRole("table")).not.toContainText("v1.36.3", patience);
+  const nodes = page.getByRole("table", { name: "Nodes" });
+  await expect(nodes).toContainText("v1.36.4", patience);
+  await expect(nodes).not.toContainText("v1.36.3", patience);
   await running(page, 2);
 });
