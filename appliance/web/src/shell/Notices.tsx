@@ -14,15 +14,10 @@ export function Notices() {
     );
   }
   if (!data?.stale) return null;
-  const { since, message } = data.stale;
+  const { since } = data.stale;
   return (
-    <Banner tone="wait" mark="pending" flush help={t("staleHelp", { message: sentence(message) })}>
+    <Banner tone="wait" mark="pending" flush help={t("staleHelp")}>
       {t.rich("stale", { time: <Time at={since} />, span: <Span since={since} /> })}
     </Banner>
   );
-}
-
-/** The server's words as a sentence, where they are none yet. */
-function sentence(words: string): string {
-  return words && !/[.!?]$/.test(words) ? `${words}.` : words;
 }

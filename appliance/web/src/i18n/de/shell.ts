@@ -24,7 +24,7 @@ const texts: Same<typeof en> = {
   agentUnknown: "Git ist bei {commit}",
   agentStale: "Agent nicht erreichbar seit {time}",
   stale: "Der Management-Cluster antwortet seit {time} nicht, seit {span}. Die Zustände sind von damals.",
-  staleHelp: "Ihre Cluster laufen weiter. Sie können weiter committen; Änderungen beginnen, wenn er wieder da ist. {message}",
+  staleHelp: "Ihre Cluster laufen weiter. Sie können weiter committen; Änderungen beginnen, wenn er wieder da ist.",
   gone: "Kubehenge antwortet nicht. Was hier steht, ist von vorher.",
   goneHelp: "Es wird von selbst wieder gefragt. Ihre Cluster laufen weiter, und Git behält, was committet ist.",
 

@@ -24,7 +24,7 @@ export default {
   agentUnknown: "Git is at {commit}",
   agentStale: "Agent not reachable since {time}",
   stale: "The management cluster has not answered since {time}, for {span}. Phases are from then.",
-  staleHelp: "Your clusters run on. You can still commit; changes start when it is back. {message}",
+  staleHelp: "Your clusters run on. You can still commit; changes start when it is back.",
   gone: "Kubehenge does not answer. What is here is from before.",
   goneHelp: "It is asked again by itself. Your clusters run on, and Git keeps what was committed.",
 
