@@ -3,7 +3,7 @@ package classes
 
 import "embed"
 
-// Files are the folders of all classes, such as kubeadm-1/class.yaml.
+// Files are the folders of all classes, such as kubeadm-1/class.yaml, and nothing else that lies beside them.
 //
-//go:embed */*
+//go:embed kubeadm-*
 var Files embed.FS
