@@ -36,7 +36,7 @@ function Toasts() {
         <Base.Title className={css.title} />
         <Base.Description className={css.detail} />
       </Base.Content>
-      <Base.Close render={<Button variant="quiet" small icon="x" label={t("close")} />} />
+      <Base.Close aria-hidden={false} render={<Button variant="quiet" small icon="x" label={t("close")} />} />
     </Base.Root>
   ));
 }
