@@ -160,7 +160,11 @@ func showCluster(r *request) (any, error) {
 	if o == nil && now.Claim == nil {
 		return nil, errNotVisible
 	}
-	d := cluster.Describe(r.cluster.Namespace, r.cluster.Name, cluster.Git{Overlay: o, Fleet: &r.state.Rendering.Fleet.Spec}, now, r.templates())
+	versions, err := r.versions(o)
+	if err != nil {
+		return nil, err
+	}
+	d := cluster.Describe(r.cluster.Namespace, r.cluster.Name, cluster.Git{Overlay: o, Fleet: &r.state.Rendering.Fleet.Spec}, now, versions)
 	if o != nil {
 		if content, err := r.state.Tree.ReadFile(o.File); err == nil {
 			d.File = string(content)
@@ -174,13 +178,18 @@ func showCluster(r *request) (any, error) {
 	return &oneCluster{r.state.Commit, r.agent(), r.s.live.Stale(), d}, r.may(place, r.cluster.Namespace, r.cluster.Name, d.Can)
 }
 
-// templates are all Kubernetes versions that have a VM template, as far as the management cluster says.
-func (r *request) templates() []string {
-	var list []string
-	for _, versions := range r.s.live.Versions() {
-		list = append(list, versions...)
+// versions are those that clusters of a class may be of, as far as the management cluster says which have a VM template.
+func (r *request) versions(o *render.Overlay) ([]string, error) {
+	if o == nil || o.Claim == nil {
+		return nil, nil
 	}
-	return list
+	classes, err := r.s.classes.at(r.state.Commit, r.state.Tree)
+	for _, c := range classes {
+		if c.Name == o.Claim.Spec.Class {
+			return cluster.Versions(c, r.s.live.Versions()), nil
+		}
+	}
+	return nil, err
 }
 
 // newCluster is what a person asks for.

@@ -90,7 +90,7 @@ func checkVersion(in *claimInput, tell *teller) {
 		tell.field("spec.version", "must be a version such as v1.36.3, is %q%s", in.claim.Spec.Version, hint)
 		return
 	}
-	if c := in.class; c != nil && (v.Minor.Compare(c.MinKubernetes) < 0 || v.Minor.Compare(c.MaxKubernetes) > 0) {
+	if c := in.class; c != nil && !c.Takes(v) {
 		tell.field("spec.version", "class %s takes %s to %s, not %s", c.Name, c.MinKubernetes, c.MaxKubernetes, in.claim.Spec.Version)
 	}
 }

@@ -50,6 +50,11 @@ func (m Minor) String() string { return fmt.Sprintf("v%d.%d", m.Major, m.Minor) 
 // Compare is negative when m is older than o.
 func (m Minor) Compare(o Minor) int { return cmp.Or(m.Major-o.Major, m.Minor-o.Minor) }
 
+// Takes tells whether clusters of the class may be of a version.
+func (c *Class) Takes(v Version) bool {
+	return v.Minor.Compare(c.MinKubernetes) >= 0 && v.Minor.Compare(c.MaxKubernetes) <= 0
+}
+
 // classSpec is class.yaml as written.
 type classSpec struct {
 	Description       string `json:"description"`

@@ -1,15 +1,12 @@
 package cluster
 
 import (
-	"slices"
-
 	"kubehenge.dev/agent/status"
 	"kubehenge.dev/appliance/live"
-	"kubehenge.dev/render"
 	"kubehenge.dev/render/plan"
 )
 
-// Describe is everything of one cluster. File and Can are left out. Versions are those with a VM template.
+// Describe is everything of one cluster. File and Can are left out. Versions are those with a VM template that its class takes.
 func Describe(namespace, name string, git Git, of *live.Cluster, versions []string) Detail {
 	d := Detail{Summary: Summarize(namespace, name, git, of.Claim), Steps: []Step{}, Conditions: []Condition{}, NodesList: []Node{}, Events: []Event{}, Upgrades: []string{}}
 	if git.Overlay != nil {
@@ -72,31 +69,4 @@ func nodeOf(m *live.Machine) Node {
 		n.Phase = "Failed"
 	}
 	return n
-}
-
-// Upgrades are the versions that a cluster of a version may be raised to, the newest first: later patches, and the next minor version.
-func Upgrades(version string, versions []string) []string {
-	list := []string{}
-	was, ok := render.ParseVersion(version)
-	if !ok {
-		return list
-	}
-	for _, text := range versions {
-		v, ok := render.ParseVersion(text)
-		if ok && v.Compare(was) > 0 && v.Major == was.Major && v.Minor.Minor <= was.Minor.Minor+1 {
-			list = append(list, text)
-		}
-	}
-	return Newest(list)
-}
-
-// Newest sorts versions, the newest first, and drops repeated ones.
-func Newest(versions []string) []string {
-	versions = slices.Clone(versions)
-	slices.SortFunc(versions, func(a, b string) int {
-		v, _ := render.ParseVersion(a)
-		w, _ := render.ParseVersion(b)
-		return w.Compare(v)
-	})
-	return slices.Compact(versions)
 }

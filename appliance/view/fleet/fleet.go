@@ -86,7 +86,7 @@ func New(in Input) *Fleet {
 		f.Sizes = append(f.Sizes, Size{s.Name, s.CPU, s.Memory, s.Disk})
 	}
 	for _, c := range in.Classes {
-		class := Class{Name: c.Name, Distribution: c.Distribution, Description: c.Description, Maturity: c.Maturity, Versions: in.versions(c)}
+		class := Class{Name: c.Name, Distribution: c.Distribution, Description: c.Description, Maturity: c.Maturity, Versions: cluster.Versions(c, in.Templates)}
 		f.Classes, f.Versions = append(f.Classes, class), append(f.Versions, class.Versions...)
 	}
 	for _, s := range in.Seen {
@@ -100,24 +100,6 @@ func New(in Input) *Fleet {
 	f.Namespaces = slices.Compact(f.Namespaces)
 	f.Versions = orEmpty(cluster.Newest(f.Versions))
 	return f
-}
-
-// versions are those that a class takes of the templates that were found for it, or for any class of its distribution: a class that nobody uses yet is
-// not in the management cluster.
-func (in *Input) versions(c *render.Class) []string {
-	var list []string
-	for name, versions := range in.Templates {
-		if name != c.Name && render.Distribution(name) != c.Distribution {
-			continue
-		}
-		for _, text := range versions {
-			v, ok := render.ParseVersion(text)
-			if ok && v.Minor.Compare(c.MinKubernetes) >= 0 && v.Minor.Compare(c.MaxKubernetes) <= 0 {
-				list = append(list, text)
-			}
-		}
-	}
-	return cluster.Newest(list)
 }
 
 func orEmpty[T any](list []T) []T {
