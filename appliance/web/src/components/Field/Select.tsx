@@ -96,6 +96,7 @@ export function OptionText({ option }: { option: Option }) {
   return (
     <span className={popup.words}>
       {option.label}
+      {small && " "}
       {small && <small>{small}</small>}
     </span>
   );
