@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -148,7 +149,14 @@ func TestAnAPIServerIsReadInPagesAndFollowedWithoutDiscovery(t *testing.T) {
 	for n := range page + 1 {
 		a.add(claimsPath, claimJSON("shop-"+strconv.Itoa(n)))
 	}
-	server := httptest.NewServer(a)
+	var gone atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if gone.Load() {
+			http.NotFound(w, r)
+			return
+		}
+		a.ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
 	client, err := Connect(kubeconfig(t, server.URL))
 	if err != nil {
@@ -166,9 +174,9 @@ func TestAnAPIServerIsReadInPagesAndFollowedWithoutDiscovery(t *testing.T) {
 	if len(a.unknown) > 0 || a.pages != len(m.kinds)+1 {
 		t.Errorf("asked for %v; %d pages", a.unknown, a.pages)
 	}
-	server.CloseClientConnections()
-	server.Config.Handler = http.NotFoundHandler()
+	gone.Store(true)
 	server.Listener.Close()
+	server.CloseClientConnections()
 	for range misses {
 		m.probe(t.Context())
 	}

@@ -188,14 +188,18 @@ func TestABurstOfEventsKeepsTheNewest(t *testing.T) {
 
 func TestWhatChangesNothingThatIsShownIsNotTold(t *testing.T) {
 	w := newWorld(t)
-	c := claim(shop, v1alpha1.PhaseRunning)
-	w.create(c)
-	w.begin()
-	w.until("everything was read", w.read)
-	told := 0
-	w.model.opts.Changed = func(What) { told++ }
 	s := &shelf{w.model, w.model.kinds[0], w.model.state.round}
 	f := &feed{kind: w.model.kinds[0]}
+	c := claim(shop, v1alpha1.PhaseRunning)
+	first, err := f.thin(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Replace([]any{first}, "1"); err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	w.model.opts.Changed = func(What) { told++ }
 	c.ResourceVersion, c.ManagedFields = "12345", []metav1.ManagedFieldsEntry{{Manager: "x"}}
 	again, err := f.thin(c)
 	if err != nil {

@@ -15,9 +15,7 @@ import (
 // gated serves a repository whose pushes are judged by check.
 func gated(t *testing.T, check func(context.Context, smarthttp.Incoming) bool) *served {
 	t.Helper()
-	s := serve(t, smarthttp.Rules{KeepHistory: true}, smarthttp.Options{BeforePush: check})
-	s.server.Config.Handler = identified{s.server.Config.Handler}
-	return s
+	return serveBehind(t, func(h http.Handler) http.Handler { return identified{h} }, smarthttp.Rules{KeepHistory: true}, smarthttp.Options{BeforePush: check})
 }
 
 // identified is a handler behind somebody who authenticated already.

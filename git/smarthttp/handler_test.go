@@ -27,6 +27,12 @@ type served struct {
 
 func serve(t *testing.T, rules smarthttp.Rules, o smarthttp.Options) *served {
 	t.Helper()
+	return serveBehind(t, func(h http.Handler) http.Handler { return h }, rules, o)
+}
+
+// serveBehind serves a repository behind what a server has in front of it.
+func serveBehind(t *testing.T, front func(http.Handler) http.Handler, rules smarthttp.Rules, o smarthttp.Options) *served {
+	t.Helper()
 	s := &served{t: t}
 	o.Dir = t.TempDir()
 	o.AfterPush = func(p smarthttp.Push) {
@@ -42,7 +48,7 @@ func serve(t *testing.T, rules smarthttp.Rules, o smarthttp.Options) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.server = httptest.NewServer(h)
+	s.server = httptest.NewServer(front(h))
 	t.Cleanup(s.server.Close)
 	return s
 }
