@@ -78,14 +78,19 @@ func (c *crowd) growTo(size int) func(context.Context) error {
 
 // ask commits the claims from the first to before the last.
 func (c *crowd) ask(ctx context.Context, first, last int) error {
+	_, err := c.lab.Commit(ctx, fmt.Sprintf("Ask for clusters %d to %d", first, last-1), crowdFiles(first, last, c.lab.Endpoint))
+	return err
+}
+
+// crowdFiles are the overlays of the claims from the first to before the last, each with its endpoint.
+func crowdFiles(first, last int, endpoint func(int) string) map[string][]byte {
 	files := map[string][]byte{}
 	for i := first; i < last; i++ {
 		folder := fmt.Sprintf("clusters/crowd/c%d/", i)
 		files[folder+"kustomization.yaml"] = []byte("namespace: crowd\nresources: [claim.yaml]\n")
-		files[folder+"claim.yaml"] = fmt.Appendf(nil, crowdClaim, i, c.lab.Endpoint(i))
+		files[folder+"claim.yaml"] = fmt.Appendf(nil, crowdClaim, i, endpoint(i))
 	}
-	_, err := c.lab.Commit(ctx, fmt.Sprintf("Ask for clusters %d to %d", first, last-1), files)
-	return err
+	return files
 }
 
 const crowdClaim = `apiVersion: kubehenge.dev/v1alpha1
@@ -97,10 +102,10 @@ spec:
   version: v1.36.3
   network: lan
   endpoint: %s
-  controlPlane: {replicas: 1, cpu: 1, memory: 512Mi, disk: 20Gi}
+  controlPlane: {replicas: 1, cpu: 2, memory: 2Gi, disk: 20Gi}
 `
 
-// run tells whether so many clusters run.
+// run tells whether so many clusters run. One that needs a person would never, and ends the wait.
 func (c *crowd) run(ctx context.Context, size int) (bool, error) {
 	var list v1alpha1.ClusterClaimList
 	if err := c.claims.List(ctx, &list); err != nil {
@@ -108,8 +113,11 @@ func (c *crowd) run(ctx context.Context, size int) (bool, error) {
 	}
 	running := 0
 	for i := range list.Items {
-		if list.Items[i].Status.Phase == v1alpha1.PhaseRunning {
+		switch claim := &list.Items[i]; claim.Status.Phase {
+		case v1alpha1.PhaseRunning:
 			running++
+		case v1alpha1.PhaseError:
+			return false, fmt.Errorf("cluster %s/%s stands still: %s", claim.Namespace, claim.Name, claim.Status.Message)
 		}
 	}
 	return running == size, nil
