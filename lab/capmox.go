@@ -81,7 +81,7 @@ func (l *Lab) startCapmox(ctx context.Context) error {
 		Name:  Capmox,
 		Args:  []string{"--kubeconfig=" + kubeconfig, "--health-probe-bind-address=" + l.health(capmoxSlot)},
 		Ready: process.HTTP(http.DefaultClient, "http://"+l.health(capmoxSlot)+"/readyz"),
-		Env: append(memory(50, 96),
+		Env: append(collecting(50),
 			"PROXMOX_URL="+strings.TrimSuffix(l.Proxmox.URL(), "/api2/json"),
 			"PROXMOX_TOKEN="+ProviderToken, "PROXMOX_SECRET="+secret),
 	}

@@ -53,7 +53,7 @@ func (l *Lab) etcd() process.Spec {
 			"--trusted-ca-file=" + l.pki.CAFile(),
 			"--unsafe-no-fsync", // every start begins afresh
 		},
-		Env: memory(50, 192*l.room()),
+		Env: collecting(50),
 	}
 }
 
@@ -80,7 +80,7 @@ func (l *Lab) apiServer(client *http.Client) process.Spec {
 		},
 		// The kinds of Cluster API, of the provider and ours take 280 MiB by themselves; at a limit near that half of a
 		// core goes into collecting garbage.
-		Env:   memory(100, 800*l.room()),
+		Env:   collecting(100),
 		Ready: process.HTTP(client, "https://"+l.APIServer()+"/readyz"),
 	}
 }
@@ -108,26 +108,15 @@ func (l *Lab) controllerManager() (process.Spec, error) {
 			"--bind-address=127.0.0.1", "--secure-port=0", // it listens nowhere
 			"--concurrent-gc-syncs=5", "--profiling=false",
 		},
-		Env: memory(50, 128),
+		Env: collecting(50),
 		// It has no port to ask; this account is its work.
 		Ready: process.HTTP(client, "https://"+l.APIServer()+"/api/v1/namespaces/default/serviceaccounts/default"),
 	}, nil
 }
 
-// room is how much more memory the control plane may take than a lab of a few clusters needs: without Cluster API a lab
-// holds the objects of a thousand, and near its limit a Go program does little but collect garbage.
-func (l *Lab) room() int {
-	if l.options.WithoutClusterAPI {
-		return 5
-	}
-	return 1
-}
-
-// memory makes a Go program collect garbage earlier than it would on its own: percent as GOGC, and more eagerly
-// from limit MiB on.
-func memory(percent, limit int) []string {
-	return []string{fmt.Sprintf("GOGC=%d", percent), fmt.Sprintf("GOMEMLIMIT=%dMiB", limit)}
-}
+// collecting has a Go program collect garbage whenever its memory grew by so many percent, which keeps small labs small.
+// There is no GOMEMLIMIT beside it: a program whose lab outgrew the limit would do little but collect garbage.
+func collecting(percent int) []string { return []string{fmt.Sprintf("GOGC=%d", percent)} }
 
 // StopAPIServer takes the management cluster away until StartAPIServer, and returns when it is gone.
 func (l *Lab) StopAPIServer() error { return l.Processes.End(APIServer) }

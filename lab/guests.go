@@ -39,7 +39,7 @@ func (l *Lab) guestsSpec() process.Spec {
 			"--socket=" + l.guestsSocket(), fmt.Sprintf("--pace=%g", l.options.Pace), "--kind=" + string(l.options.Guests),
 			"--controlplane=" + l.programs.Binaries[build.ControlPlane], "--data=" + l.path("guests"),
 		},
-		Env:   memory(50, 256),
+		Env:   collecting(50),
 		Ready: process.Dial("unix", l.guestsSocket()),
 	}
 }

@@ -152,7 +152,7 @@ func (l *Lab) manager(m manager, i int) (process.Spec, error) {
 		Name:  m.name,
 		Path:  l.programs.Binaries[m.name],
 		Args:  append(args, m.flags...),
-		Env:   memory(50, 96),
+		Env:   collecting(50),
 		Ready: process.HTTP(http.DefaultClient, "http://"+l.health(i)+"/readyz"),
 	}, nil
 }

@@ -16,6 +16,6 @@ func (l *Lab) startPlugins(ctx context.Context) error {
 		Name: Plugins,
 		Path: l.programs.Binaries[build.Kubehenge],
 		Args: []string{"lab", Plugins, "--kubeconfig=" + l.Kubeconfig},
-		Env:  memory(50, 96),
+		Env:  collecting(50),
 	})
 }
