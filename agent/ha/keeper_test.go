@@ -294,6 +294,39 @@ func TestIn84GroupsKeepAClusterOnItsNodes(t *testing.T) {
 	w.wantHooks("", "", "", "")
 }
 
+// TestAnUpdateFrom84LeavesNoGroupBehind has Proxmox VE make a rule of the cluster's group, as it does once all nodes run 9.x.
+// It takes no VM into two rules about nodes, so that the cluster's own rule would be refused beside it.
+func TestAnUpdateFrom84LeavesNoGroupBehind(t *testing.T) {
+	const inherited = "ha-group-kubehenge-nodes-team-a_shop"
+	some := []string{"vm:20001 started", "vm:20002 started", "vm:20003 started", "kubehenge-apart-team-a_shop vm:20001,vm:20002",
+		"kubehenge-nodes-team-a_shop vm:20001,vm:20002,vm:20003 on pve1,pve2"}
+	for name, c := range map[string]struct {
+		then func(*world)
+		want []string
+	}{
+		"the cluster stays on its nodes": {func(*world) {}, some},
+		"the cluster may use all nodes":  {func(w *world) { w.claim(func(c *v1alpha1.ClusterClaim) { c.Spec.Nodes = nil }) }, whole},
+		"the cluster is deleted":         {func(w *world) { w.Delete(w.LiveCluster(shop)) }, nil},
+		"HA is switched off":             {func(w *world) { w.fleet.Spec.Proxmox.HA = false }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, v9)
+			w.claim(func(c *v1alpha1.ClusterClaim) { c.Spec.Nodes = []string{"pve1", "pve2"} })
+			w.settle()
+			w.wantState(some...)
+			theirs := proxmox.HARule{ID: inherited, Type: proxmox.NodeAffinity, Resources: []string{"vm:20001", "vm:20002", "vm:20003"}, Nodes: []string{"pve1", "pve2"}, Strict: true}
+			if err := errors.Join(w.ha.RemoveRule(t.Context(), "kubehenge-nodes-team-a_shop"), w.ha.AddRule(t.Context(), theirs)); err != nil {
+				t.Fatal(err)
+			}
+			w.start()
+			c.then(w)
+			w.settle()
+			w.wantState(c.want...)
+			w.wantSentence("")
+		})
+	}
+}
+
 func TestAKeeperKilledAfterAnyStepGoesOnWhereItWas(t *testing.T) {
 	for name, change := range map[string]struct {
 		begin func(*world)

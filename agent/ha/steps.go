@@ -94,10 +94,13 @@ func (k *Keeper) letGo(ctx context.Context, _ *look, p plan) error {
 	return nil
 }
 
-// narrow takes out of the cluster's rules what is not to be in them, and removes rules that it is not to have.
+// narrow takes out of the cluster's rules what is not to be in them, and removes rules that it is not to have. One of
+// those is what an update from 8.4 made of the cluster's group: a VM may be in one rule about nodes only, so that it
+// would stand in the way of the cluster's own.
 func (k *Keeper) narrow(ctx context.Context, l *look, p plan) error {
-	for _, kind := range []string{apartKind, nodesKind} {
-		live, there := l.manager.rules[ruleID(kind, l.Key.Namespace, l.Key.Name)]
+	nodes := ruleID(nodesKind, l.Key.Namespace, l.Key.Name)
+	for _, id := range []string{ruleID(apartKind, l.Key.Namespace, l.Key.Name), nodes, inheritedPrefix + nodes} {
+		live, there := l.manager.rules[id]
 		if !there {
 			continue
 		}

@@ -65,7 +65,7 @@ func (m manager) clean() bool {
 		}
 	}
 	for id := range m.rules {
-		if strings.HasPrefix(id, rulePrefix) {
+		if strings.HasPrefix(strings.TrimPrefix(id, inheritedPrefix), rulePrefix) {
 			return false
 		}
 	}
@@ -81,6 +81,9 @@ func (m manager) clean() bool {
 const (
 	commentPrefix = "Kubehenge "
 	rulePrefix    = "kubehenge-"
+	// inheritedPrefix is what Proxmox VE puts before a group's name when an update from 8.4 turns it into a rule
+	// (pve-ha-manager PVE/HA/Groups.pm, migrate_groups_to_rules).
+	inheritedPrefix = "ha-group-"
 )
 
 // comment marks the resources that are ours.
