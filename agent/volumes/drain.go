@@ -157,4 +157,16 @@ func (d *drain) look(ctx context.Context) (err error) {
 
 func (d *drain) deleteAll(ctx context.Context) error { return d.erase(ctx, d.survey.Volumes) }
 
-func (d *drain) seeUnseen(context.Context) error { return d.survey.complete() }
+// seeUnseen waits for what was not seen. Of a storage that is switched off, too: the block of VMIDs goes to another
+// cluster, whose token might attach what is left under the owner VM's number.
+func (d *drain) seeUnseen(context.Context) error {
+	if err := d.survey.complete(); err != nil {
+		return err
+	}
+	if len(d.survey.Disabled) == 0 {
+		return nil
+	}
+	return &status.Told{Kind: status.Waiting, Reason: ReasonStorage, Sentence: fmt.Sprintf(
+		"waiting for storage %s (switched off), which may have volumes of the cluster; switch it on, or take it out of Proxmox VE if it is lost",
+		strings.Join(d.survey.Disabled, ", "))}
+}

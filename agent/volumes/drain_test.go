@@ -2,10 +2,12 @@ package volumes
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
 
 	"kubehenge.dev/agent/status"
 	"kubehenge.dev/proxmox"
@@ -222,6 +224,66 @@ func TestABrokenStorageHoldsUpNoOther(t *testing.T) {
 	w.pve.ClearFaults()
 	if err := w.drainer().Drain(w.ctx, shop); err != nil || len(w.ours()) != 0 {
 		t.Errorf("%v; left: %s", err, w.ours())
+	}
+}
+
+// A storage that is switched off is listed by nobody. What it has under the owner VM's number would be the next cluster's
+// that gets the block of VMIDs.
+func TestDeletionWaitsForAStorageThatIsSwitchedOff(t *testing.T) {
+	w := newWorld(t)
+	w.spread(shop)
+	w.make(web, "shared", "pve1", "pvc-a")
+	w.retire(shop)
+	w.free(web, "pvc-a")
+	w.switchStorage("zfs", false)
+	const want = "waiting for storage zfs (switched off), which may have volumes of the cluster; switch it on, or take it out of Proxmox VE if it is lost"
+	err := w.drainer().Drain(w.ctx, shop)
+	if told := (*status.Told)(nil); !errors.As(err, &told) || told.Sentence != want || told.Kind != status.Waiting {
+		t.Errorf("told %v", err)
+	}
+	w.release() // who gives up single volumes does not wait for it
+	if left, told := w.ours(), w.told(web); len(left) != 3 || told != "" {
+		t.Errorf("left %s, told %q", left, told)
+	}
+	list, err := ListOf(w.ctx, w.secrets, w, w.as(shop), shop.NamespacedName)
+	if err != nil || len(list.Unlisted) != 1 || list.notes()[1] != "Not listed, and may have more: storage zfs (switched off)." {
+		t.Errorf("listed %+v, %v", list, err)
+	}
+	w.switchStorage("zfs", true)
+	if err := w.drainer().Drain(w.ctx, shop); err != nil || len(w.ours()) != 0 {
+		t.Errorf("%v; left: %s", err, w.ours())
+	}
+}
+
+// A storage for ISOs or backups has no volumes of clusters, on or off.
+func TestDeletionWaitsForNoStorageThatHasNoDisks(t *testing.T) {
+	w := newWorld(t)
+	w.spread(shop)
+	w.retire(shop)
+	w.switchStorage("iso", false)
+	if err := w.drainer().Drain(w.ctx, shop); err != nil || len(w.ours()) != 0 {
+		t.Errorf("%v; left: %s", err, w.ours())
+	}
+}
+
+// VMIDs of which one is the beginning of another are as strange to each other as any.
+func TestAVMIDThatBeginsLikeTheOwnersIsAnothers(t *testing.T) {
+	longer := Cluster{NamespacedName: types.NamespacedName{Namespace: "team-c", Name: "long"}, WorkloadPool: "kubehenge", OwnerVMID: 10990}
+	w := newWorld(t, func(i *simulator.Inventory) { addCluster(i, longer, "pve1") })
+	w.make(shop, "shared", "pve1", "pvc-a")
+	w.make(longer, "shared", "pve1", "pvc-a")
+	w.make(longer, "zfs", "pve1", "pvc-b")
+	w.volumes[shop.NamespacedName] = append(w.volumes[shop.NamespacedName], w.volumes[longer.NamespacedName]...) // a lie
+	w.free(shop, "pvc-a", "pvc-b")
+	w.release()
+	w.retire(shop)
+	if err := w.drainer().Drain(w.ctx, shop); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"shared:10990/vm-10990-pvc-a.raw", "zfs:vm-10990-pvc-b pve1"} {
+		if left := w.left(); !slices.Contains(left, want) {
+			t.Errorf("%s is gone; left: %s", want, left)
+		}
 	}
 }
 

@@ -26,6 +26,8 @@ type List struct {
 	Volumes []Item `json:"volumes"`
 	// OfflineNodes are nodes that may have more.
 	OfflineNodes []string `json:"offlineNodes,omitempty"`
+	// Unlisted are storages that may have more, each with why they could not be listed.
+	Unlisted []string `json:"unlisted,omitempty"`
 	// ClusterAnswers is false where the cluster did not say which PersistentVolumes they are.
 	ClusterAnswers bool `json:"clusterAnswers"`
 }
@@ -65,7 +67,10 @@ func ListOf(ctx context.Context, claims client.Reader, workloads workloadVolumes
 	if err != nil {
 		return List{}, fmt.Errorf("list the volumes of cluster %s: %w", cluster, err)
 	}
-	list.OfflineNodes = survey.Unseen
+	list.OfflineNodes, list.Unlisted = survey.Unseen, survey.Unlisted
+	for _, name := range survey.Disabled {
+		list.Unlisted = append(list.Unlisted, "storage "+name+" (switched off)")
+	}
 	known, err := workloads.PersistentVolumes(ctx, cluster)
 	list.ClusterAnswers = err == nil
 	for _, v := range survey.Volumes {
@@ -141,6 +146,9 @@ func (l List) notes() []string {
 	}
 	if len(l.OfflineNodes) > 0 {
 		notes = append(notes, strings.Join(l.OfflineNodes, ", ")+" (offline) may have more.")
+	}
+	if len(l.Unlisted) > 0 {
+		notes = append(notes, "Not listed, and may have more: "+strings.Join(l.Unlisted, ", ")+".")
 	}
 	if len(l.Volumes) > 0 && !l.ClusterAnswers {
 		notes = append(notes, "The cluster does not answer, so its names for them are not known.")

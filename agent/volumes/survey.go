@@ -65,6 +65,8 @@ type Survey struct {
 	Unseen []string
 	// Unlisted are the storages, in order, that are there and could not be listed, each with the reason.
 	Unlisted []string
+	// Disabled are the storages, in order, that somebody switched off: Proxmox VE lists nothing of them.
+	Disabled []string
 	// Calls is how many calls to Proxmox VE it took.
 	Calls int
 }
@@ -96,7 +98,7 @@ func Look(ctx context.Context, px Proxmox, vmid int) (Survey, error) {
 		return Survey{}, err
 	}
 	places, unseen := placesOf(storages, nodes)
-	survey := Survey{Unseen: unseen, Calls: 2}
+	survey := Survey{Unseen: unseen, Disabled: disabled(storages), Calls: 2}
 	for _, p := range places {
 		if err := survey.add(ctx, px, p, vmid); err != nil {
 			return Survey{}, err
@@ -105,6 +107,17 @@ func Look(ctx context.Context, px Proxmox, vmid int) (Survey, error) {
 	survey.Unseen, survey.Unlisted = sortedSet(survey.Unseen), sortedSet(survey.Unlisted)
 	slices.SortFunc(survey.Volumes, func(a, b Volume) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Node, b.Node)) })
 	return survey, nil
+}
+
+// disabled are the storages for disks that are switched off.
+func disabled(storages []proxmox.Storage) []string {
+	var names []string
+	for _, s := range storages {
+		if !s.Active && slices.Contains(s.Content, imageContent) {
+			names = append(names, s.Name)
+		}
+	}
+	return sortedSet(names)
 }
 
 // placesOf are the places where disks can be seen now, and the nodes with places that cannot.
