@@ -148,7 +148,7 @@ func (p *Patrol) look(c *machines.Cluster, guests map[int]proxmox.Machine, stray
 	if c.Leaving() || guests == nil {
 		return s
 	}
-	s.record = recordOf(c.Object)
+	s.record = recordOf(c.Object, s.now)
 	for _, m := range c.Machines {
 		if m.Marked {
 			p.keep(sight{m.UID, marked}, before, s.now)

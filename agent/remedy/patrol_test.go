@@ -1,6 +1,7 @@
 package remedy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,8 @@ import (
 
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"kubehenge.dev/agent/machines/machinestest"
 	"kubehenge.dev/agent/status"
@@ -224,6 +227,24 @@ func TestTheFirstControlPlaneMachineIsDeletedWhereItsOwnerDoesNotAct(t *testing.
 	}
 }
 
+// TestTheCacheDoesNotDecideAboutTheFirstMachine has a control plane that has answered, which the agent's cache does not know yet.
+func TestTheCacheDoesNotDecideAboutTheFirstMachine(t *testing.T) {
+	w := newWorld(t)
+	w.Cluster(shop, func(c *clusterv1.Cluster) { c.Status.Initialization.ControlPlaneInitialized = nil })
+	w.put(machine{Name: "shop-cp-1", ControlPlane: true, Reason: "VMProvisionFailed", Message: "no"}, unlisted)
+	w.patrol.Direct = interceptor.NewClient(w.Client, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+		err := c.Get(ctx, key, o, opts...)
+		if live, is := o.(*clusterv1.Cluster); is {
+			live.Status.Initialization.ControlPlaneInitialized = ptr.To(true)
+		}
+		return err
+	}})
+	w.pass(5 * time.Minute)
+	if m := w.Live(machinestest.Key("team-a", "shop-cp-1")); m == nil || !m.DeletionTimestamp.IsZero() {
+		t.Error("it is deleted")
+	}
+}
+
 func TestAControlPlaneThatHasAnsweredIsNeverDeletedByUs(t *testing.T) {
 	w := newWorld(t)
 	w.Cluster(shop, nil)
@@ -276,6 +297,31 @@ func TestTheRecordIsDroppedOnceAllIsWell(t *testing.T) {
 	if got := w.LiveCluster(shop).Annotations[v1alpha1.RemedyAnnotation]; got != "" {
 		t.Errorf("it stays: %s", got)
 	}
+}
+
+// TestARecordFromTheFutureHoldsNothingUp: a clock that was wrong once must not keep a cluster from being mended for years.
+func TestARecordFromTheFutureHoldsNothingUp(t *testing.T) {
+	future := func(c *clusterv1.Cluster) {
+		c.Annotations = map[string]string{v1alpha1.RemedyAnnotation: `{"given up": {"times": 2, "last": "2036-01-01T00:00:00Z"}}`}
+	}
+	t.Run("a machine is replaced", func(t *testing.T) {
+		w := newWorld(t)
+		w.Cluster(shop, future)
+		w.put(machine{Name: "shop-workers-1", Reason: "VMProvisionFailed", Message: "no"}, unlisted)
+		w.pass(time.Minute)
+		if !w.marked("shop-workers-1") {
+			t.Errorf("it is not: %s", w.sentence())
+		}
+	})
+	t.Run("and the record is dropped once all is well", func(t *testing.T) {
+		w := newWorld(t)
+		w.Cluster(shop, future)
+		w.put(machine{Name: "shop-workers-1", VMID: 20000, Joined: true}, running)
+		w.pass(time.Minute)
+		if got := w.LiveCluster(shop).Annotations[v1alpha1.RemedyAnnotation]; got != "" {
+			t.Errorf("it stays: %s", got)
+		}
+	})
 }
 
 func TestAPatrolKilledAfterAnyStepGoesOnWhereItWas(t *testing.T) {

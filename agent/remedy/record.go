@@ -31,11 +31,17 @@ func (t tally) pause() time.Duration { return pauses[min(max(t.Times, 0), len(pa
 // successor may not be there yet.
 const settled = 5 * time.Minute
 
-// recordOf reads a Cluster's record; one that cannot be read counts as none.
-func recordOf(c *clusterv1.Cluster) record {
+// recordOf reads a Cluster's record; one that cannot be read counts as none. What is dated beyond the longest pause from
+// now was written by a clock that was wrong, and would hold replacements up until then.
+func recordOf(c *clusterv1.Cluster, now time.Time) record {
 	r := record{}
 	if json.Unmarshal([]byte(c.Annotations[v1alpha1.RemedyAnnotation]), &r) != nil {
 		return record{}
+	}
+	for ailment, t := range r {
+		if t.Last.Sub(now) > pauses[len(pauses)-1] {
+			r[ailment] = tally{Times: t.Times}
+		}
 	}
 	return r
 }
