@@ -7,7 +7,8 @@ import (
 	"kubehenge.dev/proxmox"
 )
 
-// reach has the owner VM on a node that reaches the volume, by moving it if need be.
+// reach has the owner VM on a node that reaches the volume, by moving it if need be. A move takes a while, in which a VM
+// may have got the volume, so that is looked at again.
 func (e *eraser) reach(ctx context.Context, v Volume) error {
 	owner, err := findOwner(ctx, e.agent, e.cluster)
 	if err != nil {
@@ -25,7 +26,10 @@ func (e *eraser) reach(ctx context.Context, v Volume) error {
 	}
 	for _, node := range v.Nodes {
 		if online[node] {
-			return e.move(ctx, node)
+			if err := e.move(ctx, node); err != nil {
+				return err
+			}
+			return e.seeDetached(ctx, v)
 		}
 	}
 	return waitForNodes(v.Nodes, "has volume "+v.ID)

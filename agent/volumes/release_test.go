@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"kubehenge.dev/api/v1alpha1"
 )
 
 func TestReleasedVolumesAreDeletedWhereverTheyAre(t *testing.T) {
@@ -116,6 +118,72 @@ func TestAVolumeIsNeverDeletedWhileAVMHasIt(t *testing.T) {
 	w.release()
 	if left, told := w.ours(), w.told(shop); len(left) != 0 || told != "" {
 		t.Errorf("left %s, told %q", left, told)
+	}
+}
+
+// A cluster may attach a volume while its owner VM is on the way to it.
+func TestAVolumeThatAVMGotDuringAMoveIsKept(t *testing.T) {
+	w := newWorld(t)
+	w.make(shop, "zfs", "pve2", "pvc-a")
+	w.free(shop, "pvc-a")
+	r := w.releaser()
+	r.after = func(step string) error {
+		if step == eraseSteps[0].name && w.config(1001)["scsi1"] == "" {
+			w.attach(shop, 1001, "scsi1", "zfs:vm-1099-pvc-a")
+		}
+		return nil
+	}
+	r.visit(w.ctx, shop)
+	if at := w.owner(shop).Node; at != "pve2" {
+		t.Fatalf("the owner VM was not moved: it is on %s", at)
+	}
+	if left, told := w.ours(), w.told(shop); len(left) != 1 || told != "waiting until volume zfs:vm-1099-pvc-a is detached from VM 1001" {
+		t.Errorf("left %s, told %q", left, told)
+	}
+}
+
+// The volumes of a cluster that is being deleted are the drain's, and no two pieces of work use an owner VM at once.
+func TestAReleaseAndADrainKeepOutOfEachOthersWay(t *testing.T) {
+	w := newWorld(t)
+	w.make(shop, "shared", "pve1", "pvc-a")
+	w.free(shop, "pvc-a")
+	claim := w.claim(shop)
+	if err := w.secrets.Get(w.ctx, shop.NamespacedName, claim); err != nil {
+		t.Fatal(err)
+	}
+	claim.Status.Phase = v1alpha1.PhaseDeleting
+	if err := w.secrets.Update(w.ctx, claim); err != nil {
+		t.Fatal(err)
+	}
+	w.release()
+	if left := w.ours(); len(left) != 1 {
+		t.Errorf("left: %s", left)
+	}
+	held := func(l *Locks) func(string) error {
+		return func(step string) error {
+			if _, mine := l.try(shop.OwnerVMID); mine {
+				t.Errorf("nobody holds the owner VM after %q", step)
+			}
+			if _, mine := l.try(web.OwnerVMID); !mine {
+				t.Error("another cluster's owner VM is held")
+			}
+			l.release(web.OwnerVMID)
+			return nil
+		}
+	}
+	r := w.releaser()
+	r.after = held(r.Locks)
+	if err := r.release(w.ctx, shop); err != nil {
+		t.Error(err)
+	}
+	w.retire(shop)
+	d := w.drainer()
+	d.after = held(d.Locks)
+	if err := d.Drain(w.ctx, shop); err != nil {
+		t.Error(err)
+	}
+	if _, mine := d.Locks.try(shop.OwnerVMID); !mine {
+		t.Error("the owner VM is still held")
 	}
 }
 
