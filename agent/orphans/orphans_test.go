@@ -1,6 +1,7 @@
 package orphans
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"kubehenge.dev/agent/machines"
 	"kubehenge.dev/agent/machines/machinestest"
@@ -139,6 +142,37 @@ func TestWhatIsNotAnOrphanByNowStays(t *testing.T) {
 	if c := w.LiveClaim(shop); c.Annotations[v1alpha1.CollectAnnotation] != "" {
 		t.Error("the annotation stays")
 	}
+}
+
+// TestTheCollectorBelievesNoCache has a machine that the agent's cache does not know yet.
+func TestTheCollectorBelievesNoCache(t *testing.T) {
+	w := newWorld(t)
+	w.pass(patience)
+	w.Put(machinestest.Machine{Cluster: shop, Name: "w-1", VMID: 20013, Node: "pve2"})
+	w.collector.Client = interceptor.NewClient(w.Client, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+		t.Errorf("the cache was asked for %T", list)
+		return c.List(ctx, list, opts...)
+	}})
+	w.ask("20013")
+	if err := w.collect(); err != nil {
+		t.Fatal(err)
+	}
+	w.wantVMs(100, 20001, 20013, 20014, 20099)
+}
+
+// TestAnotherVMUnderAListedNumberStays has somebody reuse a VMID between the list that a person saw and the removal.
+func TestAnotherVMUnderAListedNumberStays(t *testing.T) {
+	w := newWorld(t)
+	w.pass(patience)
+	if err := w.agent.Changes().Configure(t.Context(), 20013, proxmox.MachineConfig{"name": "newcomer"}); err != nil {
+		t.Fatal(err)
+	}
+	w.ask("20013")
+	if err := w.collect(); err != nil {
+		t.Fatal(err)
+	}
+	w.wantVMs(100, 20001, 20013, 20014, 20099)
+	w.wantEvent("NotCollected: VM 20013 stays: the claim does not list it, or under another name")
 }
 
 func TestAnAnnotationThatCannotBeReadIsToldAndDropped(t *testing.T) {
