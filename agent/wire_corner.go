@@ -57,6 +57,7 @@ func (p *parts) addCorner(context.Context) error {
 	k := corner.New(p.lists)
 	k.Proxmox = corner.Proxmox{
 		Accounts: p.proxmox.Accounts(), Changes: p.proxmox.Changes(), Pools: p.proxmox.Pools(), Members: p.proxmox.Memberships(), Tasks: p.proxmox.Tasks(),
+		Taken: p.proxmox.Machines().Taken,
 	}
 	k.Client, k.Direct, k.Events, k.Clock = p.manager.GetClient(), p.manager.GetAPIReader(), p.events(), p.clock
 	k.Board, k.Volumes, k.Settings = p.board, p.volumes, settings

@@ -157,14 +157,14 @@ func secretMissing(w *work) string {
 // storeSecret writes the Secret: with the token that was just made, or with the one it holds where only the rest of it
 // is to change.
 func (w *work) storeSecret(ctx context.Context) error {
+	live, err := w.liveSecret(ctx)
+	if err != nil {
+		return err
+	}
 	next, credentials := stored{mark: w.freshMark, request: w.request()}, Credentials{TokenID: proxmox.TokenID(w.at.user, w.freshMark.name), Secret: w.fresh}
 	was := w.known.stored
 	switch {
 	case w.fresh == "":
-		live := &corev1.Secret{}
-		if err := w.Direct.Get(ctx, w.secretKey(), live); err != nil {
-			return fmt.Errorf("read Secret %s: %w", w.secretKey(), err)
-		}
 		c, err := ReadCredentials(live)
 		if err != nil {
 			return fmt.Errorf("read Secret %s: %w", w.secretKey(), err)
@@ -183,8 +183,28 @@ func (w *work) storeSecret(ctx context.Context) error {
 		w.known.looked = time.Time{} // it may be stored all the same: the next run looks
 		return err
 	}
+	w.known.delivered = time.Time{}
 	w.fresh, w.known.stored = "", &next
 	return nil
+}
+
+// liveSecret is the Secret as it is now; empty for none. It must still hold the token that this run took it to hold: an
+// agent that was held up in the middle of a run, and leads no more, would write a token over that of the one that leads.
+func (w *work) liveSecret(ctx context.Context) (*corev1.Secret, error) {
+	live := &corev1.Secret{}
+	if err := w.Direct.Get(ctx, w.secretKey(), live); client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("read Secret %s: %w", w.secretKey(), err)
+	}
+	now, err := w.readStored(live)
+	if err != nil {
+		return nil, err
+	}
+	was := w.known.stored
+	if (now == nil) != (was == nil) || now != nil && now.mark != was.mark {
+		w.known.looked = time.Time{}
+		return nil, waiting("CornerToken", nil, "Secret %s was written a moment ago: looking at it again", w.secretKey())
+	}
+	return live, nil
 }
 
 func (w *work) applySecret(ctx context.Context, next stored, data map[string][]byte) error {

@@ -48,6 +48,8 @@ type Proxmox struct {
 	Pools    proxmox.Pools
 	Members  proxmox.Memberships
 	Tasks    proxmox.Tasks
+	// Taken says whether a VMID is any guest's, one that no list shows included.
+	Taken func(ctx context.Context, vmid int) (bool, error)
 }
 
 // Owner is a cluster's volume owner, for who releases its volumes.
@@ -158,8 +160,12 @@ type remembered struct {
 	set bool
 	// looked is when the Secret and its ClusterResourceSet were last looked at.
 	looked time.Time
+	// delivered is since when the Secret as it is was seen to be in the cluster; zero while it is not.
+	delivered time.Time
 	// gone is true once fresh lists showed no VM of a cluster whose Cluster is gone: none can come any more.
 	gone bool
+	// asked is the first VMID of its block that was not asked about since.
+	asked int
 }
 
 // stale is true when what the management cluster holds has to be looked at again. Clusters take turns in that.

@@ -27,7 +27,7 @@ func (l *lossy) answer(err error) error {
 func (w *world) loseAnswer(at int) *bool {
 	l := &lossy{at: at}
 	p := w.keeper.Proxmox
-	w.keeper.Proxmox = Proxmox{Accounts: lossyAccounts{p.Accounts, l}, Changes: lossyChanges{p.Changes, l}, Pools: lossyPools{p.Pools, l}, Members: p.Members, Tasks: p.Tasks}
+	w.keeper.Proxmox = Proxmox{Accounts: lossyAccounts{p.Accounts, l}, Changes: lossyChanges{p.Changes, l}, Pools: lossyPools{p.Pools, l}, Members: p.Members, Tasks: p.Tasks, Taken: p.Taken}
 	return &l.lost
 }
 

@@ -72,7 +72,7 @@ func (w *work) mine() error {
 	if u, there := w.view.users[w.at.user]; there && !w.made && !strings.Contains(u.Comment, w.who) {
 		return foreign("user %s of an earlier management cluster is in Proxmox VE: it is not touched; delete it there, or choose another name", w.at.user)
 	}
-	if m, there := w.view.machines[w.at.owner()]; there && !w.at.isOwner(m) && !w.at.owns(m) {
+	if m, there := w.view.machines[w.at.owner()]; there && !w.at.isOwner(m) && !w.at.wasOwner(m) {
 		return foreign("VMID %d, kept for the cluster's volumes, is another VM's: give %s another VMID", w.at.owner(), machine(m))
 	}
 	return nil

@@ -54,6 +54,12 @@ func (p place) owns(m proxmox.Machine) bool {
 	return p.inBlock(m.VMID) && slices.Contains(m.Tags, p.tag) && !m.Template
 }
 
+// wasOwner tells a VM that was the owner VM until somebody took tags from it: a machine of the cluster that got the number
+// meanwhile has another name.
+func (p place) wasOwner(m proxmox.Machine) bool {
+	return p.owns(m) && m.VMID == p.owner() && (m.Name == "" || m.Name == v1alpha1.OwnerVMName(p.cluster.Name))
+}
+
 // ownerTags are the owner VM's, sorted as Proxmox VE sorts them.
 func (p place) ownerTags() []string {
 	tags := []string{v1alpha1.Tag, v1alpha1.VolumesTag, p.tag}

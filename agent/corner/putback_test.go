@@ -99,6 +99,12 @@ var edits = map[string]struct {
 		}
 		return w.root.Pools().Delete(ctx, shopPool)
 	}, "pool kubehenge/team-a.shop, pool membership of VM 20000, 20099"},
+	"a VM is put into a pool within the cluster's": {func(ctx context.Context, w *world) error {
+		if err := w.root.Pools().Create(ctx, shopPool+"/more", ""); err != nil {
+			return err
+		}
+		return w.root.Memberships().Move(ctx, shopPool+"/more", 20000)
+	}, "pool membership of VM 20000"},
 	"the ClusterResourceSet is edited": {func(ctx context.Context, w *world) error {
 		set := &addonsv1.ClusterResourceSet{}
 		if err := w.client.Get(ctx, carrierKey(), set); err != nil {
@@ -202,6 +208,7 @@ func TestWhatPeopleChangeIsPutBackAndTold(t *testing.T) {
 func (w *world) settleToken() {
 	w.t.Helper()
 	w.deliver()
+	w.mustEnsure()
 	w.clock.Step(w.keeper.Settings.Grace)
 	w.mustEnsure()
 }
@@ -233,6 +240,23 @@ func TestTheWatchLeavesWholeCornersAlone(t *testing.T) {
 	w.clock.Step(2 * lookAgain)
 	if !w.watched() {
 		t.Error("what the management cluster holds is never looked at again")
+	}
+}
+
+// TestAMachineUnderTheOwnersNumberIsNotMadeTheOwner has the provider take the number while the owner VM was away.
+func TestAMachineUnderTheOwnersNumberIsNotMadeTheOwner(t *testing.T) {
+	w := newWorld(t)
+	w.mustEnsure()
+	if err := w.destroy(ownerID); err != nil {
+		t.Fatal(err)
+	}
+	w.machine(ownerID, shopPool, "kubehenge", "team-a.shop")
+	const want = "VMID 20099, kept for the cluster's volumes, is another VM's: give VM 20099 (shop-cp) another VMID"
+	if err := w.ensure(); err == nil || err.Error() != want {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+	if vm := w.pve.Snapshot().VM(ownerID); len(vm.Tags) != 2 {
+		t.Errorf("it was given the tags %v", vm.Tags)
 	}
 }
 

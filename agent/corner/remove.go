@@ -18,6 +18,7 @@ import (
 // comment, and is package allocation's.
 var removing = []step{
 	{"machines", machinesLeft, (*work).waitForMachines, false},
+	{"VMs that no list shows", unseenLeft, (*work).askForUnseen, false},
 	{"volumes", ownerLeft, (*work).releaseVolumes, false},
 	{"owner VM", ownerLeft, (*work).removeOwner, false},
 	{"ClusterResourceSet", carriersLeft, (*work).removeCarriers, false},
@@ -27,8 +28,8 @@ var removing = []step{
 }
 
 // Remove removes the cluster's corner but for its pool. Call it only when the Cluster is gone from the management
-// cluster. It begins when Proxmox VE shows no VM of the cluster in its pool, nor one with its tag and a VMID of its block
-// anywhere else; until then its error says what is left. A claim that was never given an allocation has no corner, and
+// cluster. It begins when Proxmox VE shows nothing in the cluster's pool, no VM with a VMID of its block anywhere else, and
+// says that none of these VMIDs is taken by a VM that it does not show; until then its error says what is left. A claim that was never given an allocation has no corner, and
 // what stands under its names is somebody else's: it is left alone.
 func (k *Keeper) Remove(ctx context.Context, r Request) error {
 	if r.Claim == nil || r.Claim.Status.Allocation == nil {
@@ -51,18 +52,21 @@ func (k *Keeper) Remove(ctx context.Context, r Request) error {
 		return err
 	}
 	w.say("")
+	w.tellLeftUser(ctx)
 	k.forget(w.at.cluster)
 	return nil
 }
 
-// left are the cluster's VMs beside the owner VM, and whatever else is in its pool.
+// left are the VMs with a VMID of the cluster's block, beside the owner VM, and whatever else is in its pool. One that is
+// elsewhere need not bear the cluster's tag, which a person may have taken away.
 func (w *work) left() []proxmox.Machine {
-	var left []proxmox.Machine
-	for _, m := range w.view.machinesOf(w.at) {
-		if !w.at.isOwner(m) {
+	left := slices.DeleteFunc(slices.Clone(w.view.inPool[w.at.pool]), w.at.isOwner)
+	for id := int(w.at.vmIDs.Start); id <= w.at.owner(); id++ {
+		if m, there := w.view.machines[id]; there && m.Pool != w.at.pool && !m.Template && !w.at.isOwner(m) {
 			left = append(left, m)
 		}
 	}
+	slices.SortFunc(left, func(a, b proxmox.Machine) int { return a.VMID - b.VMID })
 	return left
 }
 
@@ -88,6 +92,30 @@ func machinesLeft(w *work) string {
 
 func (w *work) waitForMachines(context.Context) error {
 	return waiting("CornerOccupied", nil, "pool %s still holds %s", w.at.pool, machinesLeft(w))
+}
+
+func unseenLeft(w *work) string {
+	if w.Proxmox.Taken == nil || w.known.asked >= w.at.owner() {
+		return ""
+	}
+	return "what Proxmox VE says of its VMIDs"
+}
+
+// askForUnseen asks of each VMID of the block whether it is taken: a VM that somebody took out of every pool is in no list
+// that the agent is shown, and still runs with the cluster's addresses. It takes a call each, once in a cluster's life.
+func (w *work) askForUnseen(ctx context.Context) error {
+	for id := max(int(w.at.vmIDs.Start), w.known.asked); id < w.at.owner(); id++ {
+		taken, err := w.Proxmox.Taken(ctx, id)
+		switch _, listed := w.view.machines[id]; {
+		case err != nil:
+			return err
+		case taken && !listed:
+			return terminal("CornerUnseen", nil, "VM %[1]d has a VMID of the cluster's and is in no pool that Kubehenge may see: delete it if it is the cluster's, or put it back with "+
+				"pveum pool modify %[2]s --vms %[1]d --allow-move 1; give it another VMID if it is not", id, w.at.pool)
+		}
+		w.known.asked = id + 1
+	}
+	return nil
 }
 
 // ownerLeft is the owner VM, by number and tags. Something else under its number is a VM that is left.
@@ -203,4 +231,11 @@ func (w *work) removeUser(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// tellLeftUser tells of a user under the cluster's name whose comment does not name this management cluster.
+func (w *work) tellLeftUser(ctx context.Context) {
+	if _, there := w.view.users[w.at.user]; there && !w.ownUser() {
+		w.tell(ctx, corev1.EventTypeWarning, "CornerUserLeft", fmt.Sprintf("user %s is left in Proxmox VE with its tokens, since its comment does not say that it is this management cluster's: delete it there if nobody needs it", w.at.user))
+	}
 }

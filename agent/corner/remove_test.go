@@ -55,6 +55,12 @@ func TestNothingGoesWhileProxmoxVEShowsAVM(t *testing.T) {
 		"on a node that is away":   {func(ctx context.Context, w *world) error { return w.pve.SetNodeOnline("pve1", false) }, "pool kubehenge/team-a.shop still holds VM 20000 (shop-cp)"},
 		"in the pool above":        {func(ctx context.Context, w *world) error { return w.root.Memberships().Move(ctx, "kubehenge", 20000) }, "pool kubehenge/team-a.shop still holds VM 20000 (shop-cp), which somebody moved to pool kubehenge"},
 		"without its tag, in pool": {func(ctx context.Context, w *world) error { return w.root.Changes().Configure(ctx, 20000, nil, "tags") }, "pool kubehenge/team-a.shop still holds VM 20000 (shop-cp)"},
+		"in the pool above, without its tag": {func(ctx context.Context, w *world) error {
+			return errors.Join(w.root.Changes().Configure(ctx, 20000, nil, "tags"), w.root.Memberships().Move(ctx, "kubehenge", 20000))
+		}, "pool kubehenge/team-a.shop still holds VM 20000 (shop-cp), which somebody moved to pool kubehenge"},
+		"in a pool within the pool": {func(ctx context.Context, w *world) error {
+			return errors.Join(w.root.Pools().Create(ctx, shopPool+"/more", ""), w.root.Memberships().Move(ctx, shopPool+"/more", 20000))
+		}, "pool kubehenge/team-a.shop still holds VM 20000 (shop-cp), which somebody moved to pool kubehenge/team-a.shop/more"},
 		"a stranger in the pool": {func(ctx context.Context, w *world) error {
 			if err := w.destroy(20000); err != nil {
 				return err
@@ -94,6 +100,99 @@ func TestNothingGoesWhileProxmoxVEShowsAVM(t *testing.T) {
 				t.Error("the user or its token is gone")
 			}
 		})
+	}
+}
+
+// TestNothingGoesWhileAVMIsInNoPool has a VM that no list shows to the agent, whatever became of its Machine.
+func TestNothingGoesWhileAVMIsInNoPool(t *testing.T) {
+	w := newWorld(t)
+	w.mustEnsure()
+	w.machine(20042, shopPool, "kubehenge", "team-a.shop")
+	if err := w.outOfPool(20042); err != nil {
+		t.Fatal(err)
+	}
+	w.deleteCluster()
+	const want = "VM 20042 has a VMID of the cluster's and is in no pool that Kubehenge may see: delete it if it is the cluster's, or put it back with " +
+		"pveum pool modify kubehenge/team-a.shop --vms 20042 --allow-move 1; give it another VMID if it is not"
+	var told *status.Told
+	if err := w.remove(); !errors.As(err, &told) || told.Sentence != want || told.Kind != status.Terminal {
+		t.Fatalf("got %v\nwant %s", err, want)
+	}
+	w.pve.ForgetCalls()
+	for range 3 {
+		if err := w.remove(); err == nil {
+			t.Fatal("it is gone")
+		}
+	}
+	asked := 0
+	for _, call := range w.pve.Calls() {
+		if call.Method != "GET" {
+			t.Errorf("%s %s while a VM is left", call.Method, call.Path)
+		}
+		if strings.HasPrefix(call.Path, "/cluster/nextid") {
+			asked++
+		}
+	}
+	if asked != 3 {
+		t.Errorf("asked about %d VMIDs in three tries, want the one", asked)
+	}
+	if err := w.destroy(20042); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.remove(); err != nil {
+		t.Fatal(err)
+	}
+	if left := w.left(); len(left) > 0 {
+		t.Errorf("left: %s", strings.Join(left, ", "))
+	}
+}
+
+// TestNoTokenOutlivesARemovalThatStopsHalfway has the agent die before the user is gone.
+func TestNoTokenOutlivesARemovalThatStopsHalfway(t *testing.T) {
+	w := newWorld(t)
+	w.mustEnsure()
+	old := w.credentials()
+	w.deleteCluster()
+	w.killAfter("tokens", w.remove)
+	if w.user() == nil || w.works(old) == nil {
+		t.Errorf("user %v; the token works: %v", w.user(), w.works(old) == nil)
+	}
+}
+
+// TestAUserWhoseCommentWasEditedIsLeftAndTold has a person write over whose it is, while the removal waits.
+func TestAUserWhoseCommentWasEditedIsLeftAndTold(t *testing.T) {
+	w := newWorld(t)
+	w.mustEnsure()
+	w.deleteCluster()
+	u := *w.user()
+	u.Comment = "mine now"
+	if err := w.root.Accounts().SetUser(t.Context(), u); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.remove(); err != nil {
+		t.Fatal(err)
+	}
+	if want := "CornerUserLeft: user kh-team-a.shop@pve is left in Proxmox VE with its tokens, since its comment does not say that it is this management cluster's: delete it there if nobody needs it"; !strings.Contains(w.events.all(), want) || w.user() == nil {
+		t.Errorf("told: %s", w.events.all())
+	}
+}
+
+// TestAPoolWithinThePoolIsToldAndNotDeleted has a person make a pool below the cluster's, which Proxmox VE then keeps.
+func TestAPoolWithinThePoolIsToldAndNotDeleted(t *testing.T) {
+	w := newWorld(t)
+	w.mustEnsure()
+	if err := w.root.Pools().Create(t.Context(), shopPool+"/more", ""); err != nil {
+		t.Fatal(err)
+	}
+	w.deleteCluster()
+	if err := w.remove(); err == nil || !strings.Contains(err.Error(), "pool kubehenge/team-a.shop cannot go yet: delete pool failed: pool 'kubehenge/team-a.shop' is not empty (contains pool 'kubehenge/team-a.shop/more')") {
+		t.Errorf("got %v", err)
+	}
+	if err := w.root.Pools().Delete(t.Context(), shopPool+"/more"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.remove(); err != nil || len(w.left()) > 0 {
+		t.Errorf("%v; left %v", err, w.left())
 	}
 }
 

@@ -18,20 +18,24 @@ const rotationTopic = "token rotation"
 
 func formerLeft(w *work) string { return w.tokens().leftover() }
 
-// retire ends a rotation: the former token goes once the Secret that is in force has been in the cluster for the time
-// that it takes to be read there. Until then it does nothing, and is asked again.
+// retire ends a rotation: the former token goes once the Secret that is in force has been seen in the cluster for the
+// time that it takes to be read there. That time is measured here, whatever other clocks say; an agent that starts anew
+// begins it anew. Until then it does nothing, and is asked again.
 func (w *work) retire(ctx context.Context) error {
 	name := w.tokens().leftover()
-	applied, err := w.appliedSince(ctx)
-	if err != nil {
+	delivered, err := w.isDelivered(ctx)
+	switch {
+	case err != nil:
 		return err
-	}
-	if applied.IsZero() {
+	case !delivered:
+		w.known.delivered = time.Time{}
 		w.say("waiting for the cluster to take its new Proxmox VE token; until then the former one stays valid")
 		return nil
+	case w.known.delivered.IsZero():
+		w.known.delivered = w.Clock.Now()
 	}
 	w.say("")
-	if w.Clock.Since(applied) < w.Settings.Grace {
+	if w.Clock.Since(w.known.delivered) < w.Settings.Grace {
 		return nil
 	}
 	if err := w.dropToken(ctx, name); err != nil {
@@ -41,11 +45,11 @@ func (w *work) retire(ctx context.Context) error {
 	return nil
 }
 
-// appliedSince is when the Secret as it is now came into the cluster; zero while it has not.
-func (w *work) appliedSince(ctx context.Context) (time.Time, error) {
+// isDelivered is true once the Secret as it is now is in the cluster.
+func (w *work) isDelivered(ctx context.Context) (bool, error) {
 	binding := &addonsv1.ClusterResourceSetBinding{}
 	if err := w.Direct.Get(ctx, w.at.cluster, binding); client.IgnoreNotFound(err) != nil {
-		return time.Time{}, fmt.Errorf("read whether %s has its token: %w", w.at.cluster, err)
+		return false, fmt.Errorf("read whether %s has its token: %w", w.at.cluster, err)
 	}
 	for _, set := range binding.Spec.Bindings {
 		if set.ClusterResourceSetName != SecretName(w.at.cluster.Name) {
@@ -53,11 +57,11 @@ func (w *work) appliedSince(ctx context.Context) (time.Time, error) {
 		}
 		for _, r := range set.Resources {
 			if r.Name == SecretName(w.at.cluster.Name) && ptr.Deref(r.Applied, false) && r.Hash == w.known.stored.hash {
-				return r.LastAppliedTime.Time, nil
+				return true, nil
 			}
 		}
 	}
-	return time.Time{}, nil
+	return false, nil
 }
 
 // say puts a sentence beside the cluster's own; an empty one takes it away.

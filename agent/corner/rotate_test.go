@@ -10,6 +10,7 @@ import (
 	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 
 	"kubehenge.dev/api/v1alpha1"
+	"kubehenge.dev/proxmox"
 )
 
 // tokenNamesOf are the names of the user's tokens in Proxmox VE.
@@ -79,6 +80,7 @@ func TestASecondWishWaitsForTheFirst(t *testing.T) {
 		t.Fatal("a second rotation began while the cluster may use the first token")
 	}
 	w.deliver()
+	w.mustEnsure()
 	w.clock.Step(w.keeper.Settings.Grace)
 	w.until(func() error {
 		err := w.ensure()
@@ -166,12 +168,74 @@ func TestOnlyTheSecretAsItIsCountsAsDelivered(t *testing.T) {
 			if err := w.client.Update(t.Context(), binding); err != nil {
 				t.Fatal(err)
 			}
+			w.mustEnsure()
 			w.clock.Step(w.keeper.Settings.Grace)
 			w.mustEnsure()
 			if got := w.tokenNamesOf(); got != "cluster cluster-2" {
 				t.Errorf("tokens: %s", got)
 			}
 		})
+	}
+}
+
+// TestTheGraceIsMeasuredByOneClock has Cluster API's clock, whose time stands in the binding, go wrong by any amount.
+func TestTheGraceIsMeasuredByOneClock(t *testing.T) {
+	for name, off := range map[string]time.Duration{"a year behind": -365 * 24 * time.Hour, "a year ahead": 365 * 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.asked()
+			w.mustEnsure()
+			w.deliver()
+			binding := &addonsv1.ClusterResourceSetBinding{}
+			if err := w.client.Get(t.Context(), shop, binding); err != nil {
+				t.Fatal(err)
+			}
+			at := &binding.Spec.Bindings[0].Resources[0].LastAppliedTime
+			at.Time = at.Add(off)
+			if err := w.client.Update(t.Context(), binding); err != nil {
+				t.Fatal(err)
+			}
+			for range int(w.keeper.Settings.Grace/proxmox.DefaultAge) - 1 {
+				w.mustEnsure()
+				if got := w.tokenNamesOf(); got != "cluster cluster-2" {
+					t.Fatalf("tokens %s after less than the grace", got)
+				}
+			}
+			w.mustEnsure()
+			w.mustEnsure()
+			if got := w.tokenNamesOf(); got != "cluster-2" {
+				t.Errorf("tokens %s after the grace", got)
+			}
+		})
+	}
+}
+
+// TestATokenThatIsLostAmidARotationCostsNoOther has the new token deleted by hand while the cluster has begun to use it.
+func TestATokenThatIsLostAmidARotationCostsNoOther(t *testing.T) {
+	w := newWorld(t)
+	w.asked()
+	old := w.credentials()
+	w.mustEnsure()
+	w.deliver()
+	w.mustEnsure()
+	lost := w.credentials()
+	if err := w.root.Accounts().DeleteToken(t.Context(), shopUser, "cluster-2"); err != nil {
+		t.Fatal(err)
+	}
+	w.clock.Step(w.keeper.Settings.Grace)
+	w.mustEnsure()
+	if err := w.works(old); err != nil || w.credentials() == lost {
+		t.Fatalf("the old token, which alone is in the cluster: %v", err)
+	}
+	w.deliver()
+	w.mustEnsure()
+	if err := w.works(old); err != nil {
+		t.Errorf("the old token goes before the cluster can have read the newest: %v", err)
+	}
+	w.clock.Step(w.keeper.Settings.Grace)
+	w.mustEnsure()
+	if wrong := w.auditRotated(); len(wrong) > 0 {
+		t.Error(strings.Join(wrong, "\n"))
 	}
 }
 

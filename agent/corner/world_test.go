@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/clock"
 	testclock "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
@@ -130,7 +129,7 @@ func (w *world) start() {
 	w.lists = c.Cached(0, w.clock)
 	w.events = &eventLog{}
 	w.keeper = New(w.lists)
-	w.keeper.Proxmox = Proxmox{Accounts: c.Accounts(), Changes: c.Changes(), Pools: c.Pools(), Members: c.Memberships(), Tasks: c.Tasks()}
+	w.keeper.Proxmox = Proxmox{Accounts: c.Accounts(), Changes: c.Changes(), Pools: c.Pools(), Members: c.Memberships(), Tasks: c.Tasks(), Taken: c.Machines().Taken}
 	w.keeper.Board = status.NewBoard(func(...types.NamespacedName) {})
 	w.keeper.Client, w.keeper.Direct, w.keeper.Clock, w.keeper.Events = w.client, w.client, w.clock, w.events
 	w.keeper.Settings = Settings{URL: w.pve.URL(), CA: w.pve.CA(), MaxAge: 90 * 24 * time.Hour, Grace: 5 * time.Minute}
@@ -366,46 +365,3 @@ func (w *world) left() []string {
 	}
 	return left
 }
-
-// instant is the real clock with timers that have all run out: pauses cost no time.
-type instant struct{ clock.RealClock }
-
-func (instant) NewTimer(time.Duration) clock.Timer { return clock.RealClock{}.NewTimer(0) }
-
-// killAfter has the agent die after the named step, and starts another.
-func (w *world) killAfter(step string, run func() error) {
-	w.t.Helper()
-	w.keeper.interrupt = func(name string) error {
-		if name == step {
-			return errCrash
-		}
-		return nil
-	}
-	if err := run(); !errors.Is(err, errCrash) {
-		w.t.Fatalf("the agent did not die after %s: %v", step, err)
-	}
-	w.start()
-}
-
-// until repeats a run until it succeeds; the errors on the way are returned.
-func (w *world) until(run func() error) (errs []error) {
-	w.t.Helper()
-	for range 5 {
-		err := run()
-		if err == nil {
-			return errs
-		}
-		errs = append(errs, err)
-	}
-	w.t.Fatalf("it does not come to an end: %v", errs)
-	return nil
-}
-
-// eventLog keeps what people were told.
-type eventLog struct{ notes []string }
-
-func (l *eventLog) Eventf(_, _ runtime.Object, _, reason, _, note string, args ...any) {
-	l.notes = append(l.notes, reason+": "+fmt.Sprintf(note, args...))
-}
-
-func (l *eventLog) all() string { return strings.Join(l.notes, "\n") }
