@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,7 +42,7 @@ func world(t *testing.T) (client.Client, *infrav1.ProxmoxCluster, *infrav1.Proxm
 	cluster, machine := objects()
 	owner := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "shop"}}
 	c := fake.NewClientBuilder().WithScheme(capmox.Scheme()).WithObjects(cluster, machine, owner).Build()
-	if err := addresses.SyncPools(context.Background(), c, cluster); err != nil {
+	if err := addresses.SyncPools(context.Background(), c, cluster, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	pool, err := addresses.Pool(context.Background(), c, cluster, addresses.IPv4)

@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,9 +25,6 @@ import (
 // PoolKind is the in-cluster IPAM provider's pool. Its module is not imported: it pulls in another set of
 // Kubernetes libraries, and a handful of fields is all that is used.
 var PoolKind = schema.GroupVersionKind{Group: "ipam.cluster.x-k8s.io", Version: "v1alpha2", Kind: "InClusterIPPool"}
-
-// reuseGraceSeconds keeps an address unused for a while after its machine is gone.
-const reuseGraceSeconds = 60
 
 // Family is an address family.
 type Family struct {
@@ -43,8 +42,8 @@ var (
 func PoolName(cluster string, f Family) string { return fmt.Sprintf("%s-%s-icip", cluster, f.Suffix) }
 
 // SyncPools makes the cluster's pools what its spec says, each time anew: a range that grew in the
-// ProxmoxCluster grows in the pool. It returns the pools by family.
-func SyncPools(ctx context.Context, c client.Client, cluster *infrav1.ProxmoxCluster) error {
+// ProxmoxCluster grows in the pool. An address stays unused for grace, in whole seconds, after its machine is gone.
+func SyncPools(ctx context.Context, c client.Client, cluster *infrav1.ProxmoxCluster, grace time.Duration) error {
 	for _, config := range []*infrav1.IPConfigSpec{cluster.Spec.IPv4Config, cluster.Spec.IPv6Config} {
 		if config == nil {
 			continue
@@ -56,14 +55,14 @@ func SyncPools(ctx context.Context, c client.Client, cluster *infrav1.ProxmoxClu
 		if err != nil {
 			return fmt.Errorf("address range %q: %w", config.Addresses[0], err)
 		}
-		if err := syncPool(ctx, c, cluster, f, config); err != nil {
+		if err := syncPool(ctx, c, cluster, f, config, grace); err != nil {
 			return fmt.Errorf("address pool %s/%s: %w", cluster.Namespace, PoolName(cluster.Name, f), err)
 		}
 	}
 	return nil
 }
 
-func syncPool(ctx context.Context, c client.Client, cluster *infrav1.ProxmoxCluster, f Family, config *infrav1.IPConfigSpec) error {
+func syncPool(ctx context.Context, c client.Client, cluster *infrav1.ProxmoxCluster, f Family, config *infrav1.IPConfigSpec, grace time.Duration) error {
 	pool := newPool(cluster.Namespace, PoolName(cluster.Name, f))
 	_, err := controllerutil.CreateOrUpdate(ctx, c, pool, func() error {
 		if pool.GetResourceVersion() == "" {
@@ -81,13 +80,13 @@ func syncPool(ctx context.Context, c client.Client, cluster *infrav1.ProxmoxClus
 		annotations[infrav1.GatewayMetricAnnotation] = metric
 		annotations[infrav1.IPFamilyAnnotation] = f.Name
 		pool.SetAnnotations(annotations)
-		pool.Object["spec"] = poolSpec(config)
+		pool.Object["spec"] = poolSpec(config, grace)
 		return controllerutil.SetControllerReference(cluster, pool, c.Scheme())
 	})
 	return err
 }
 
-func poolSpec(config *infrav1.IPConfigSpec) map[string]any {
+func poolSpec(config *infrav1.IPConfigSpec, grace time.Duration) map[string]any {
 	addresses := make([]any, len(config.Addresses))
 	for i, a := range config.Addresses {
 		addresses[i] = a
@@ -96,7 +95,7 @@ func poolSpec(config *infrav1.IPConfigSpec) map[string]any {
 		"addresses":                      addresses,
 		"prefix":                         int64(config.Prefix),
 		"gateway":                        config.Gateway,
-		"addressReuseGracePeriodSeconds": int64(reuseGraceSeconds),
+		"addressReuseGracePeriodSeconds": int64(math.Ceil(grace.Seconds())),
 	}
 }
 

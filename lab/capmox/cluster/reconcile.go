@@ -120,7 +120,7 @@ func (r *Reconciler) reconcileNormal(ctx context.Context, cluster *infrav1.Proxm
 
 // pools makes or updates the pools and notes them; wait says that one of them cannot be read back yet.
 func (r *Reconciler) pools(ctx context.Context, cluster *infrav1.ProxmoxCluster) (wait bool, err error) {
-	if err := addresses.SyncPools(ctx, r.Client, cluster); err != nil {
+	if err := addresses.SyncPools(ctx, r.Client, cluster, r.Pace.ReuseGrace()); err != nil {
 		return false, err
 	}
 	for _, f := range []struct {

@@ -11,6 +11,7 @@ const (
 	requeue       = 10 * time.Second       // api/v1alpha2 DefaultReconcilerRequeue
 	endpointWait  = 200 * time.Millisecond // internal/controller: no endpoint yet
 	taskRetry     = time.Minute            // internal/service/taskservice: failed task
+	reuseGrace    = time.Minute            // pkg/kubernetes/ipam: an address whose machine is gone
 	taskPoll      = time.Second            // go-proxmox DefaultWaitInterval
 	execPoll      = 100 * time.Millisecond // go-proxmox DefaultAgentWaitInterval
 	firstBackoff  = 5 * time.Millisecond   // controller-runtime's rate limiter
@@ -33,6 +34,10 @@ func (p Pace) EndpointWait() time.Duration { return p.Scale(endpointWait) }
 
 // TaskRetry is the wait after a failed task.
 func (p Pace) TaskRetry() time.Duration { return p.Scale(taskRetry) }
+
+// ReuseGrace is how long an address stays unused after its machine is gone. The in-cluster IPAM provider keeps it, in
+// whole seconds.
+func (p Pace) ReuseGrace() time.Duration { return p.Scale(reuseGrace) }
 
 // TaskPoll is the wait between two looks at a task, and between two questions to a silent guest agent.
 func (p Pace) TaskPoll() time.Duration { return p.Scale(taskPoll) }
