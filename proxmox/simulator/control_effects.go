@@ -19,6 +19,7 @@ import (
 var effects = map[string]func(s *Server, args []string) error{
 	"node-off":        func(s *Server, a []string) error { return s.SetNodeOnline(a[0], false) },
 	"node-on":         func(s *Server, a []string) error { return s.SetNodeOnline(a[0], true) },
+	"node-removed":    func(s *Server, a []string) error { return s.RemoveNode(a[0]) },
 	"maintenance-on":  func(s *Server, a []string) error { return s.SetMaintenance(a[0], true) },
 	"maintenance-off": func(s *Server, a []string) error { return s.SetMaintenance(a[0], false) },
 	"quorum-lost":     func(s *Server, _ []string) error { return s.setOthers(false) },

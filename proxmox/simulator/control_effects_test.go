@@ -76,7 +76,7 @@ func TestEveryEffectHappens(t *testing.T) {
 		t.Errorf("%d effects, %d of them described", len(effects), len(fault.Effects))
 	}
 	s := Start(t)
-	for _, bad := range []string{"", "rain", "node-off", "node-off nowhere", "ha-move 1 pve1", "ha-move 9000 nowhere", "storage-full none", "guest-gone x", "token-revoked a@b!c", "user-disabled nobody@pve", "clock-jump soon"} {
+	for _, bad := range []string{"", "rain", "node-off", "node-off nowhere", "ha-move 1 pve1", "ha-move 9000 nowhere", "storage-full none", "guest-gone x", "token-revoked a@b!c", "user-disabled nobody@pve", "clock-jump soon", "node-removed pve3"} {
 		if err := s.Apply(bad); err == nil {
 			t.Errorf("%q: no error", bad)
 		}

@@ -12,6 +12,7 @@ type EffectKind struct{ Name, Arguments, Means string }
 var Effects = []EffectKind{
 	{"node-off", "NODE", "the node loses its power, and its guests with it"},
 	{"node-on", "NODE", "the node is back"},
+	{"node-removed", "NODE", "a node that is off leaves the cluster for good, and its guests with it"},
 	{"maintenance-on", "NODE", "the node is asked to run no HA services"},
 	{"maintenance-off", "NODE", "the node runs HA services again"},
 	{"quorum-lost", "", "all nodes but the one that answers are off"},
