@@ -46,6 +46,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.DataDir, "data", "", "the lab's folder, emptied at each start (default ~/.local/state/kubehenge/lab-<index>)")
 	f.StringVar(&o.BinDir, "bin-dir", "", "folder of prebuilt programs, made by kubehenge lab build --output")
 	f.Float64Var(&o.Pace, "pace", defaultPace, "how long Proxmox VE's tasks take, as a share of what they take in life")
+	f.StringVar(&o.ProxmoxVersion, "proxmox-version", "9.2", "version that the simulated Proxmox VE plays: 9.2 or 8.4")
 	f.StringVar((*string)(&o.Guests), "guests", string(AutoGuests), "what runs inside VMs: light (in memory), real (etcd and kube-apiserver in each control-plane VM), or auto (real when memory allows)")
 	f.StringVar(&o.Capmox, "capmox", "", "run this capmox in place of the stand-in")
 	f.StringVar(&o.CapmoxManifests, "capmox-manifests", "", "its manifests: a YAML file or a kustomization's folder")

@@ -27,6 +27,8 @@ type Options struct {
 	// Pace scales the delays of the stand-in for capmox and of the simulated Proxmox VE's tasks: 1 is as in life.
 	// Default: 0.1.
 	Pace float64
+	// ProxmoxVersion is the version that the simulated Proxmox VE plays: 9.2 or 8.4. Default: 9.2.
+	ProxmoxVersion string
 	// Capmox runs this capmox in place of the stand-in, with the CRDs and webhooks in CapmoxManifests, a
 	// kustomization's folder or a YAML file. Its webhook port is fixed: one such lab a machine.
 	Capmox, CapmoxManifests string

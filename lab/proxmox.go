@@ -35,6 +35,7 @@ func (l *Lab) startProxmox(context.Context) error {
 		Inventory: people,
 		Profile:   scaled(simulator.Lifelike(), l.options.Pace),
 		Guests:    newGuests(l.guestsSocket()),
+		Version:   l.options.ProxmoxVersion,
 		Log:       slog.New(slog.NewTextHandler(log, nil)),
 	})
 	if err != nil {
