@@ -49,6 +49,7 @@ func TestProblemsOfAClaim(t *testing.T) {
 		"a required field":                {"  network: lan\n", "", claimFile + `:5: spec.network: required`},
 		"another version of the API":      {"v1alpha1", "v1", claimFile + `:1: apiVersion: must be kubehenge.dev/v1alpha1`},
 		"a name that starts with a digit": {"name: hello", `name: 1hello`, claimFile + `:4: metadata.name: must be lower-case letters, digits and hyphens, starting with a letter and not ending in a hyphen, is "1hello"`},
+		"a name with dots":                {"name: hello", "name: hello.example.org", claimFile + `:4: metadata.name: must be lower-case letters, digits and hyphens, starting with a letter and not ending in a hyphen, is "hello.example.org"`},
 		"a name that is too long":         {"name: hello", "name: " + strings.Repeat("a", 43), claimFile + `:4: metadata.name: namespace and name must be at most 50 characters together, are 51`},
 		"a label of the platform's own":   {"name: hello", "name: hello\n  labels: {kubehenge.dev/claim: x}", claimFile + `:5: metadata.labels["kubehenge.dev/claim"]: is kept for the platform itself`},
 		"an unknown class":                {"kubeadm-1", "kubeadm-11", claimFile + `:6: spec.class: there is no class "kubeadm-11" in classes; did you mean kubeadm-1?`},
