@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	"kubehenge.dev/appliance/review"
 	"kubehenge.dev/git"
@@ -56,6 +57,7 @@ var checks = []check{
 
 // beforePush judges a push and tells the pusher what is wrong with it.
 func (h *Handler) beforePush(ctx context.Context, in smarthttp.Incoming) bool {
+	begun := h.opts.Clock.Now()
 	lines, err := h.judge(ctx, in)
 	if err != nil {
 		h.opts.Log.Error("push not judged", "user", in.Identity, "reason", err)
@@ -74,7 +76,17 @@ func (h *Handler) beforePush(ctx context.Context, in smarthttp.Incoming) bool {
 	if len(lines) > 0 {
 		h.record(in.Identity, in.Updates, strings.Join(lines[:min(len(lines), maxLines)], "; "))
 	}
+	h.logJudged(in, len(lines) == 0, h.opts.Clock.Since(begun))
 	return len(lines) == 0
+}
+
+// logJudged says how long the pusher waited for the check.
+func (h *Handler) logJudged(in smarthttp.Incoming, taken bool, took time.Duration) {
+	commit := ""
+	if len(in.Updates) > 0 {
+		commit = in.Updates[0].New
+	}
+	h.opts.Log.Info("push judged", "user", in.Identity, "commit", commit, "taken", taken, "took", took)
 }
 
 func (h *Handler) judge(ctx context.Context, in smarthttp.Incoming) ([]string, error) {

@@ -109,6 +109,18 @@ func TestMemoryIsReadFromTheProcessStatus(t *testing.T) {
 	}
 }
 
+func TestResidentMemoryIsSplitByWhatIsBehindIt(t *testing.T) {
+	got, err := parsePages("00400000-7fff0000 ---p 00000000 00:00 0 [rollup]\nRss:\t  100000 kB\nPss:\t 50000 kB\nAnonymous:\t   25000 kB\nAnonHugePages: 0 kB\n")
+	if want := (pages{resident: 102.4, anonymous: 25.6}); err != nil || got != want || got.files() != want.resident-want.anonymous {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	for name, text := range map[string]string{"half of it missing": "Rss: 100 kB\n", "no number": "Rss: many kB\nAnonymous: 1 kB\n"} {
+		if _, err := parsePages(text); err == nil {
+			t.Errorf("%s: taken for a process's memory", name)
+		}
+	}
+}
+
 func TestWorkIsWhatIsQueuedAndWhatIsInHand(t *testing.T) {
 	const metrics = `# HELP workqueue_depth Current depth of workqueue
 # TYPE workqueue_depth gauge

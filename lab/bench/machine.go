@@ -69,24 +69,51 @@ func memoryOf(pid int) (memory, error) {
 	return parseMemory(string(data))
 }
 
-// parseMemory reads VmRSS and VmHWM of proc_pid_status(5), which are in units of 1,024 bytes.
+// parseMemory reads VmRSS and VmHWM of proc_pid_status(5).
 func parseMemory(status string) (memory, error) {
 	var m memory
-	for line := range strings.Lines(status) {
-		for name, into := range map[string]*float64{"VmRSS:": &m.resident, "VmHWM:": &m.peak} {
-			fields := strings.Fields(line)
-			if len(fields) != 3 || fields[0] != name {
-				continue
-			}
-			kib, err := strconv.ParseFloat(fields[1], 64)
-			if err != nil {
-				return memory{}, fmt.Errorf("read %s %w", name, err)
-			}
-			*into = kib * 1024 / 1e6
+	err := readSizes(status, map[string]*float64{"VmRSS:": &m.resident, "VmHWM:": &m.peak})
+	return m, err
+}
+
+// pages is a process's resident memory in megabytes, by what is behind it. Files are mostly the program itself, whose pages the
+// kernel takes back when it needs room.
+type pages struct{ resident, anonymous float64 }
+
+func (p pages) files() float64 { return p.resident - p.anonymous }
+
+func pagesOf(pid int) (pages, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		return pages{}, fmt.Errorf("read the memory of process %d: %w", pid, err)
+	}
+	return parsePages(string(data))
+}
+
+// parsePages reads Rss and Anonymous of proc_pid_smaps(5).
+func parsePages(rollup string) (pages, error) {
+	var p pages
+	err := readSizes(rollup, map[string]*float64{"Rss:": &p.resident, "Anonymous:": &p.anonymous})
+	return p, err
+}
+
+// readSizes reads lines such as "Rss: 100 kB", in units of 1,024 bytes, as megabytes. All of them must be there.
+func readSizes(text string, into map[string]*float64) error {
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) != 3 || into[fields[0]] == nil {
+			continue
+		}
+		kib, err := strconv.ParseFloat(fields[1], 64)
+		if err != nil {
+			return fmt.Errorf("read %s %w", fields[0], err)
+		}
+		*into[fields[0]] = kib * 1024 / 1e6
+	}
+	for name, size := range into {
+		if *size == 0 {
+			return fmt.Errorf("what the kernel says of the process has no %s", strings.TrimSuffix(name, ":"))
 		}
 	}
-	if m.resident == 0 || m.peak == 0 {
-		return memory{}, fmt.Errorf("the process's status names no VmRSS and VmHWM")
-	}
-	return m, nil
+	return nil
 }

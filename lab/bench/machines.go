@@ -21,9 +21,23 @@ const (
 	writesAtOnce = 16
 )
 
-// machines makes the Machines and ProxmoxMachines that Cluster API would have made, as they are once a cluster runs:
-// most of what an agent has in memory are those.
+// machines weighs the agent with all machines.
 func (s *session) machines(ctx context.Context) error {
+	if err := s.makeMachines(ctx); err != nil {
+		return err
+	}
+	m := s.loaded[len(s.loaded)-1]
+	s.add(Figure{
+		Name:  fmt.Sprintf("agent's memory, %s claims and %s machines", thousands(s.Claims), thousands(s.Claims*machinesEach)),
+		Value: m.resident, Unit: Megabytes, Target: loadedMemory,
+		Note: fmt.Sprintf("resident, as if Cluster API had built all clusters; the most it held was %s", show(m.peak, Megabytes)),
+	})
+	return nil
+}
+
+// makeMachines makes the Machines and ProxmoxMachines that Cluster API would have made, as they are once a cluster runs:
+// most of what an agent has in memory are those. It waits until the agent has looked at them.
+func (s *session) makeMachines(ctx context.Context) error {
 	config := rest.CopyConfig(s.lab.Config)
 	config.QPS = -1 // no limit
 	c, err := client.New(config, client.Options{})
@@ -47,16 +61,7 @@ func (s *session) machines(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	if err := s.settled(ctx); err != nil {
-		return err
-	}
-	m := s.loaded[len(s.loaded)-1]
-	s.add(Figure{
-		Name:  fmt.Sprintf("agent's memory, %s claims and %s machines", thousands(s.Claims), thousands(s.Claims*machinesEach)),
-		Value: m.resident, Unit: Megabytes, Target: loadedMemory,
-		Note: fmt.Sprintf("resident, as if Cluster API had built all clusters; the most it held was %s", show(m.peak, Megabytes)),
-	})
-	return nil
+	return s.settled(ctx)
 }
 
 func createWithStatus(ctx context.Context, c client.Client, o *unstructured.Unstructured) error {

@@ -22,9 +22,9 @@ type Options struct {
 	Sample int
 	// Changes is how many changed overlays of the larger fleet are rendered. Default: 15.
 	Changes int
-	// Commits is how many commits are followed to the API server. Default: 60.
+	// Commits is how many commits are followed to the API server, those of pushes and those of the page. Default: 60.
 	Commits int
-	// Idle is how long the agent is watched while nothing happens. Default: one minute.
+	// Idle is how long the agent is watched, and the appliance left alone, while nothing happens. Default: one minute.
 	Idle time.Duration
 	// Clusters is how many clusters Cluster API really builds, at most 230. Default: 200.
 	Clusters int
@@ -72,11 +72,12 @@ type part struct {
 var parts = []part{
 	{"render", (*run).renders},
 	{"agent", (*run).onLab},
+	{"appliance", (*run).onOffice},
 	{"clusters", (*run).onWholeLab},
 }
 
-// Parts are the names of what can be measured, in order: rendering, an agent on a lab that builds nothing, and a whole
-// lab with clusters that Cluster API really builds.
+// Parts are the names of what can be measured, in order: rendering, an agent on a lab that builds nothing, the appliance
+// beside such an agent, and a whole lab with clusters that Cluster API really builds.
 func Parts() []string {
 	names := make([]string, len(parts))
 	for i, p := range parts {

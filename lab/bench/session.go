@@ -76,10 +76,13 @@ func (s *session) start(ctx context.Context) error {
 	if s.signer, err = ssh.NewSignerFromKey(key); err != nil {
 		return fmt.Errorf("make a key to sign with: %w", err)
 	}
-	s.lab, err = lab.Start(ctx, lab.Options{
-		Index: s.Index, DataDir: s.DataDir, Kubehenge: s.Kubehenge, WithoutClusterAPI: true, WithoutAppliance: true, Signer: s.signer,
-	})
-	if err != nil {
+	return s.startLab(ctx, lab.Options{WithoutAppliance: true, Signer: s.signer})
+}
+
+// startLab starts a lab that builds nothing, watches its Clusters and opens its repository.
+func (s *session) startLab(ctx context.Context, o lab.Options) (err error) {
+	o.Index, o.DataDir, o.Kubehenge, o.WithoutClusterAPI = s.Index, s.DataDir, s.Kubehenge, true
+	if s.lab, err = lab.Start(ctx, o); err != nil {
 		return err
 	}
 	s.onEnd(s.lab.Stop)
@@ -101,15 +104,9 @@ func (s *session) commit(ctx context.Context, message string, files map[string][
 	return s.repository.CommitFiles(ctx, git.Change{Files: files, Message: message, Author: author, Signer: s.signer})
 }
 
-// load brings in all claims with one commit.
+// load measures how long all claims take.
 func (s *session) load(ctx context.Context) error {
-	files := map[string][]byte{render.FleetFile: []byte(sample.Fleet)}
-	maps.Copy(files, sample.Overlays(s.Claims))
-	sha, err := s.commit(ctx, "Ask for all clusters", files)
-	if err != nil {
-		return err
-	}
-	took, err := s.push(ctx, sha, s.Claims, 2*patience)
+	took, err := s.bringIn(ctx)
 	if err != nil {
 		return err
 	}
@@ -118,6 +115,17 @@ func (s *session) load(ctx context.Context) error {
 		Note: "allocation in Proxmox VE, claim, Cluster and status of each",
 	})
 	return s.settled(ctx)
+}
+
+// bringIn asks for all claims with one commit.
+func (s *session) bringIn(ctx context.Context) (way, error) {
+	files := map[string][]byte{render.FleetFile: []byte(sample.Fleet)}
+	maps.Copy(files, sample.Overlays(s.Claims))
+	sha, err := s.commit(ctx, "Ask for all clusters", files)
+	if err != nil {
+		return way{}, err
+	}
+	return s.push(ctx, sha, s.Claims, 2*patience)
 }
 
 // way is how long a commit took to its Clusters: counted from before its push, and from when that returned.
@@ -186,11 +194,13 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // agent is the agent's process.
-func (s *session) agent() (process.Status, error) {
+func (s *session) agent() (process.Status, error) { return s.process(lab.Agent) }
+
+func (s *session) process(name string) (process.Status, error) {
 	for _, status := range s.lab.Processes.Status() {
-		if status.Name == lab.Agent {
+		if status.Name == name {
 			return status, nil
 		}
 	}
-	return process.Status{}, fmt.Errorf("the lab has no agent")
+	return process.Status{}, fmt.Errorf("the lab has no %s", name)
 }

@@ -35,6 +35,7 @@ type Holder struct {
 	until time.Time
 	all   map[string][]string // listed by Proxmox VE
 	asked map[string][]string // asked one by one
+	there map[string]bool     // the pools, once they were asked for
 }
 
 // New remembers nothing yet. Pools are the pools that there are, by name, so that many clusters that somebody may not see cost one call and not one
@@ -72,7 +73,7 @@ func (h *Holder) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.all, h.asked, h.until = all, map[string][]string{}, now.Add(MaxAge)
+	h.all, h.asked, h.there, h.until = all, map[string][]string{}, nil, now.Add(MaxAge)
 	return nil
 }
 
@@ -85,7 +86,7 @@ func (h *Holder) on(ctx context.Context, path string) ([]string, error) {
 	if held, known := h.asked[path]; known {
 		return held, nil
 	}
-	if pool, isPool := strings.CutPrefix(path, "/pool/"); isPool && h.pools != nil && h.pools(ctx)[pool] {
+	if pool, isPool := strings.CutPrefix(path, "/pool/"); isPool && h.isThere(ctx, pool) {
 		return nil, nil
 	}
 	held, err := h.source.PermissionsOn(ctx, path)
@@ -93,4 +94,12 @@ func (h *Holder) on(ctx context.Context, path string) ([]string, error) {
 		h.asked[path] = held
 	}
 	return held, err
+}
+
+// isThere tells whether there is such a pool. The pools are asked for once as long as answers count: a list of clusters asks for each.
+func (h *Holder) isThere(ctx context.Context, pool string) bool {
+	if h.there == nil && h.pools != nil {
+		h.there = h.pools(ctx)
+	}
+	return h.there[pool]
 }

@@ -94,6 +94,26 @@ func TestProxmoxVEDecidesWhatAPersonMay(t *testing.T) {
 	}
 }
 
+func TestManyPoolsWithoutPrivilegesCostOneListOfThem(t *testing.T) {
+	_, session := alice(t)
+	source, lists := &counted{Source: session}, 0
+	clock := testclock.NewFakePassiveClock(time.Unix(1800000000, 0))
+	h := view.New(source, clock, func(ctx context.Context) map[string]bool { lists++; return pools(ctx) })
+	place := permission.Place{WorkloadPool: "kubehenge"}
+	for range 3 {
+		if may(t, h, place.See("team-a", "secret")) {
+			t.Error("alice sees what she may not")
+		}
+	}
+	if lists != 1 || len(source.calls) != 1 {
+		t.Errorf("the pools were listed %d times, and %v asked", lists, source.calls)
+	}
+	clock.SetTime(clock.Now().Add(view.MaxAge))
+	if may(t, h, place.See("team-a", "secret")); lists != 2 {
+		t.Errorf("half a minute later the pools were listed %d times, not twice", lists)
+	}
+}
+
 func TestAnAnswerIsUsedForHalfAMinute(t *testing.T) {
 	s, session := alice(t)
 	source := &counted{Source: session}
