@@ -117,7 +117,7 @@ func (c *crowd) run(ctx context.Context, size int) (bool, error) {
 		case v1alpha1.PhaseRunning:
 			running++
 		case v1alpha1.PhaseError:
-			return false, fmt.Errorf("cluster %s/%s stands still: %s", claim.Namespace, claim.Name, claim.Status.Message)
+			return false, final{fmt.Errorf("cluster %s/%s stands still: %s", claim.Namespace, claim.Name, claim.Status.Message)}
 		}
 	}
 	return running == size, nil

@@ -3,6 +3,7 @@ package bench
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -76,7 +77,12 @@ func (s samples) working() float64 {
 	return s.sum(queueDepth, claimQueue) + s.sum(activeWorkers, claimWorkers)
 }
 
-// poll asks until the answer is yes; errors mean not yet.
+// final is an answer after which asking again is of no use.
+type final struct{ error }
+
+func (f final) Unwrap() error { return f.error }
+
+// poll asks until the answer is yes; errors mean not yet, but for a final one.
 func poll(ctx context.Context, interval time.Duration, ask func(context.Context) (bool, error)) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -84,6 +90,9 @@ func poll(ctx context.Context, interval time.Duration, ask func(context.Context)
 		yes, err := ask(ctx)
 		if err == nil && yes {
 			return nil
+		}
+		if errors.As(err, new(final)) {
+			return err
 		}
 		select {
 		case <-ticker.C:
