@@ -201,8 +201,9 @@ func (s *Server) SigningKey() string {
 	return committer.Email + " " + strings.TrimSpace(string(ssh.MarshalAuthorizedKey(s.signer.PublicKey())))
 }
 
-// Run keeps sessions alive, watches the management cluster and keeps the mirror in step until the context is done.
+// Run keeps sessions alive, watches the management cluster, keeps the mirror in step and memory small until the context is done.
 func (s *Server) Run(ctx context.Context) {
+	go keepSmall(ctx, s.opts.Clock)
 	go s.recall(ctx)
 	go s.live.Run(ctx)
 	if s.mirror != nil {

@@ -8,6 +8,8 @@ import (
 	"kubehenge.dev/appliance/client"
 	"kubehenge.dev/lab"
 	"kubehenge.dev/lab/progress"
+	"kubehenge.dev/render"
+	"kubehenge.dev/render/sample"
 )
 
 // applianceMemory is the target of the appliance's memory while nothing happens, in MB.
@@ -44,8 +46,16 @@ func (r *run) onOffice() []progress.Step {
 
 func (o *office) open(ctx context.Context) error { return o.startLab(ctx, lab.Options{}) }
 
-// fill pushes all claims at once; the push is checked like any other.
+// fill pushes all claims at once; the push is checked like any other. The Fleet with room for them comes first, since the
+// checks let nobody take a network's addresses away once there are claims.
 func (o *office) fill(ctx context.Context) error {
+	sha, err := o.commit(ctx, "Make room", map[string][]byte{render.FleetFile: []byte(sample.Fleet)})
+	if err != nil {
+		return err
+	}
+	if err := o.repository.Push(ctx, sha); err != nil {
+		return err
+	}
 	if _, err := o.bringIn(ctx); err != nil {
 		return err
 	}
