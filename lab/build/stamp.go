@@ -31,7 +31,7 @@ func newStamper(ctx context.Context, root string) (*stamper, error) {
 		return nil, errors.New("go is not in PATH: the lab builds its programs with it (Go 1.26 or newer);" +
 			" install it, or name a folder of prebuilt ones with --bin-dir")
 	}
-	cmd := exec.CommandContext(ctx, "go", "env", "GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOEXPERIMENT", "GOFLAGS", "CGO_ENABLED")
+	cmd := exec.CommandContext(ctx, "go", "env", "GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOEXPERIMENT", "GOFLAGS")
 	cmd.Dir = root
 	out, err := cmd.Output()
 	if err != nil {

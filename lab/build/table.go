@@ -43,10 +43,10 @@ const (
 )
 
 // These are how programs are built: children's without debugging information, since they are large; kubehenge
-// itself as "go build" and the tests do, so that what those compiled is used again.
+// itself as the Makefile and its tests do, so that what those compiled is used again.
 var (
 	childFlags = []string{"-trimpath"}
-	childEnv   = []string{"CGO_ENABLED=0"}
+	withoutCgo = []string{"CGO_ENABLED=0"}
 )
 
 const childLDFlags = "-s -w"
@@ -56,35 +56,35 @@ const childLDFlags = "-s -w"
 var binaries = []Binary{
 	{
 		Name: ControlPlane, Module: controlPlaneModule, Package: ".",
-		Flags: childFlags, Env: childEnv,
+		Flags: childFlags, Env: withoutCgo,
 		LDFlags: childLDFlags + versionFlags("k8s.io/component-base/version", KubernetesVersion, "1", "36"),
 		Hint:    "etcd, kube-apiserver, kube-controller-manager and kube-scheduler; about 6 minutes on two cores the first time",
 	},
 	{
 		Name: CAPICore, Module: capiModule, Package: "sigs.k8s.io/cluster-api/core",
-		Flags: childFlags, Env: childEnv, LDFlags: capiFlags, Hint: "Cluster API; about 2 minutes the first time",
+		Flags: childFlags, Env: withoutCgo, LDFlags: capiFlags, Hint: "Cluster API; about 2 minutes the first time",
 	},
 	{
 		Name: CAPIBootstrap, Module: capiModule, Package: "sigs.k8s.io/cluster-api/bootstrap/kubeadm",
-		Flags: childFlags, Env: childEnv, LDFlags: capiFlags, Hint: "its kubeadm bootstrap provider",
+		Flags: childFlags, Env: withoutCgo, LDFlags: capiFlags, Hint: "its kubeadm bootstrap provider",
 	},
 	{
 		Name: CAPIControlPlane, Module: capiModule, Package: "sigs.k8s.io/cluster-api/controlplane/kubeadm",
-		Flags: childFlags, Env: childEnv, LDFlags: capiFlags, Hint: "its kubeadm control plane provider",
+		Flags: childFlags, Env: withoutCgo, LDFlags: capiFlags, Hint: "its kubeadm control plane provider",
 	},
 	{
 		Name: HelmAddon, Module: capiModule, Package: "sigs.k8s.io/cluster-api-addon-provider-helm",
-		Flags: childFlags, Env: childEnv, LDFlags: childLDFlags, Hint: "its Helm add-on provider",
+		Flags: childFlags, Env: withoutCgo, LDFlags: childLDFlags, Hint: "its Helm add-on provider",
 	},
 	{
 		Name: IPAM, Module: ipamModule, Package: "sigs.k8s.io/cluster-api-ipam-provider-in-cluster",
-		Flags: childFlags, Env: childEnv, LDFlags: childLDFlags, Hint: "its in-cluster IPAM provider; about 2 minutes the first time",
+		Flags: childFlags, Env: withoutCgo, LDFlags: childLDFlags, Hint: "its in-cluster IPAM provider; about 2 minutes the first time",
 	},
 	{
 		Name: Guests, Module: "lab/guests", Package: ".",
-		Flags: childFlags, Env: childEnv, LDFlags: childLDFlags, Hint: "what runs inside the simulated VMs",
+		Flags: childFlags, Env: withoutCgo, LDFlags: childLDFlags, Hint: "what runs inside the simulated VMs",
 	},
-	{Name: Kubehenge, Module: rootModule, Package: ".", Hint: "kubehenge itself"},
+	{Name: Kubehenge, Module: rootModule, Package: ".", Env: withoutCgo, Hint: "kubehenge itself"},
 }
 
 var capiFlags = childLDFlags + versionFlags("sigs.k8s.io/cluster-api/version", CAPIVersion, "1", "14")
