@@ -1,11 +1,10 @@
 package appliance
 
 import (
-	"time"
-
 	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/appliance/view/capacity"
 	"kubehenge.dev/appliance/view/fleet"
+	"kubehenge.dev/appliance/wire"
 )
 
 // showCapacity asks Proxmox VE as the person, so that it shows what it would show them itself.
@@ -32,30 +31,18 @@ func showCapacity(r *request) (any, error) {
 // mostTasks is how many tasks are shown at most.
 const mostTasks = 50
 
-// taskView is a task of Proxmox VE's.
-type taskView struct {
-	UPID      string     `json:"upid"`
-	Node      string     `json:"node"`
-	Type      string     `json:"type"`
-	ID        string     `json:"id"`
-	User      string     `json:"user"`
-	Status    string     `json:"status"`
-	StartTime time.Time  `json:"starttime"`
-	EndTime   *time.Time `json:"endtime,omitempty"`
-}
-
 func listTasks(r *request) (any, error) {
 	tasks, err := r.session.Proxmox.RecentTasks(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	list := make([]taskView, 0, mostTasks)
+	list := make([]wire.Task, 0, mostTasks)
 	for _, t := range tasks[:min(len(tasks), mostTasks)] {
-		v := taskView{UPID: t.UPID, Node: t.Node, Type: t.Type, ID: t.ID, User: t.User, Status: t.Status, StartTime: t.Started}
+		v := wire.Task{UPID: t.UPID, Node: t.Node, Type: t.Type, ID: t.ID, User: t.User, Status: t.Status, StartTime: t.Started}
 		if !t.Ended.IsZero() {
 			v.EndTime = &t.Ended
 		}
 		list = append(list, v)
 	}
-	return map[string]any{"tasks": list}, nil
+	return wire.Tasks{Tasks: list}, nil
 }

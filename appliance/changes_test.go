@@ -76,6 +76,26 @@ func TestEverybodySeesWhatHappenedToTheirOwnClusters(t *testing.T) {
 	}
 }
 
+func TestNoMessageNamesWhatThePersonMayNotSee(t *testing.T) {
+	w := newWorld(t)
+	both := w.push("Scale shop-0 and team-0/shop-1\n\nBecause of shop-1.", map[string][]byte{sample.ClaimFile(1): sample.Claim(1, 7), sample.ClaimFile(0): sample.Claim(0, 7)})
+	w.server.agent = func() *v1alpha1.SourceStatus {
+		return &v1alpha1.SourceStatus{AppliedCommit: w.tip().Parents[0]}
+	}
+	alice := w.signedIn("alice@pve")
+	for _, path := range []string{"/api/changes", "/api/changes/" + both, "/api/clusters", "/api/clusters/team-0/shop-0", "/api/clusters/team-0/shop-0/changes", "/api/fleet"} {
+		if answer := alice.send(http.MethodGet, path, nil).Body.String(); strings.Contains(answer, "shop-1") {
+			t.Errorf("%s: %s", path, answer)
+		}
+	}
+	if _, answer := alice.call(http.MethodGet, "/api/changes/"+both, nil); answer["subject"] != "A change of several clusters" || answer["body"] != nil {
+		t.Errorf("alice reads %v", answer)
+	}
+	if _, answer := w.signedIn("bob@pve").call(http.MethodGet, "/api/changes/"+both, nil); answer["subject"] != "Scale shop-0 and team-0/shop-1" {
+		t.Errorf("bob reads %v", answer["subject"])
+	}
+}
+
 func TestADiffHasOnlyFilesThatThePersonMaySee(t *testing.T) {
 	w := newWorld(t)
 	both := w.push("Both\n\nAfter the sale.", map[string][]byte{sample.ClaimFile(1): sample.Claim(1, 7), sample.ClaimFile(0): sample.Claim(0, 7), "README.md": []byte("x\n")})

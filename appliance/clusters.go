@@ -13,8 +13,10 @@ import (
 	"kubehenge.dev/appliance/commit"
 	"kubehenge.dev/appliance/history"
 	"kubehenge.dev/appliance/live"
+	"kubehenge.dev/appliance/view/change"
 	"kubehenge.dev/appliance/view/cluster"
 	"kubehenge.dev/appliance/view/fleet"
+	"kubehenge.dev/appliance/wire"
 	"kubehenge.dev/render"
 	"kubehenge.dev/render/permission"
 )
@@ -28,15 +30,6 @@ func overlayOf(s *commit.State, c commit.Cluster) *render.Overlay {
 	return nil
 }
 
-// clusterList is all that a person sees of clusters.
-type clusterList struct {
-	Commit   string                       `json:"commit"`
-	Agent    fleet.Agent                  `json:"agent"`
-	Stale    *live.Stale                  `json:"stale,omitempty"`
-	Clusters []cluster.Summary            `json:"clusters"`
-	Can      map[string]permission.Answer `json:"can"`
-}
-
 func listClusters(r *request) (any, error) {
 	place, err := r.look()
 	if err != nil {
@@ -47,7 +40,7 @@ func listClusters(r *request) (any, error) {
 		return nil, err
 	}
 	create, err := r.mayCreate(place)
-	return &clusterList{r.state.Commit, r.agent(), r.s.live.Stale(), seen, map[string]permission.Answer{"create": create}}, err
+	return &wire.Clusters{Commit: r.state.Commit, Agent: r.agent(), Stale: r.s.live.Stale(), Clusters: seen, Can: map[string]permission.Answer{"create": create}}, err
 }
 
 // seen are the clusters that the person may see: those in Git, and those that only the management cluster still has.
@@ -62,6 +55,9 @@ func (r *request) seen(place permission.Place, claims fleet.Claims) ([]cluster.S
 			return err
 		}
 		s := cluster.Summarize(namespace, name, cluster.Git{Overlay: o, Fleet: &r.state.Rendering.Fleet.Spec}, claim)
+		if s.Problems, err = commit.Tellable(r.Context(), r.state.Rendering, r.holder.Answer, s.Problems); err != nil {
+			return err
+		}
 		r.story(&s)
 		list = append(list, s)
 		return r.may(place, namespace, name, s.Can)
@@ -96,8 +92,15 @@ func (r *request) story(s *cluster.Summary) {
 		return
 	}
 	if c := r.s.history.Pending(at, source.AppliedCommit); c != nil {
-		s.Pending = &cluster.Pending{Commit: c.Hash, Subject: c.Subject, Time: c.Time}
+		s.Pending = &cluster.Pending{Commit: c.Hash, Subject: change.Subject(c, r.sees), Time: c.Time}
 	}
+}
+
+// sees tells whether the person may see a cluster; not where Proxmox VE does not say.
+func (r *request) sees(c history.Cluster) bool {
+	place := permission.PlaceOf(&r.state.Rendering.Fleet.Spec, nil)
+	answer, err := r.holder.Answer(r.Context(), place.See(c.Namespace, c.Name))
+	return err == nil && answer.OK
 }
 
 // mostMakers is how many commits are looked through for the one that a machine was made for.
@@ -142,14 +145,6 @@ func (r *request) mayCreate(place permission.Place) (permission.Answer, error) {
 	return create, nil
 }
 
-// oneCluster is all that is shown of a cluster.
-type oneCluster struct {
-	Commit  string         `json:"commit"`
-	Agent   fleet.Agent    `json:"agent"`
-	Stale   *live.Stale    `json:"stale,omitempty"`
-	Cluster cluster.Detail `json:"cluster"`
-}
-
 func showCluster(r *request) (any, error) {
 	place, err := r.look()
 	if err != nil {
@@ -173,9 +168,12 @@ func showCluster(r *request) (any, error) {
 	if err := r.s.history.Follow(r.Context(), r.state.Commit); err != nil {
 		return nil, err
 	}
+	if d.Problems, err = commit.Tellable(r.Context(), r.state.Rendering, r.holder.Answer, d.Problems); err != nil {
+		return nil, err
+	}
 	r.story(&d.Summary)
 	r.makers(d.NodesList)
-	return &oneCluster{r.state.Commit, r.agent(), r.s.live.Stale(), d}, r.may(place, r.cluster.Namespace, r.cluster.Name, d.Can)
+	return &wire.Cluster{Commit: r.state.Commit, Agent: r.agent(), Stale: r.s.live.Stale(), Cluster: d}, r.may(place, r.cluster.Namespace, r.cluster.Name, d.Can)
 }
 
 // versions are those that clusters of a class may be of, as far as the management cluster says which have a VM template.
@@ -192,15 +190,8 @@ func (r *request) versions(o *render.Overlay) ([]string, error) {
 	return nil, err
 }
 
-// newCluster is what a person asks for.
-type newCluster struct {
-	Namespace string                    `json:"namespace"`
-	Name      string                    `json:"name"`
-	Spec      v1alpha1.ClusterClaimSpec `json:"spec"`
-}
-
 func (r *request) readNew() (*v1alpha1.ClusterClaim, error) {
-	var body newCluster
+	var body wire.NewCluster
 	if err := r.read(&body); err != nil {
 		return nil, err
 	}
@@ -219,11 +210,7 @@ func createCluster(r *request) (any, error) {
 }
 
 func changeCluster(r *request) (any, error) {
-	var body struct {
-		Base   string         `json:"base"`
-		Why    string         `json:"why"`
-		Fields []commit.Field `json:"fields"`
-	}
+	var body wire.Change
 	if err := r.read(&body); err != nil {
 		return nil, err
 	}
@@ -249,11 +236,7 @@ func subject(words string) string {
 }
 
 func scaleCluster(r *request) (any, error) {
-	var body struct {
-		Base     string `json:"base"`
-		Pool     string `json:"pool"`
-		Replicas int32  `json:"replicas"`
-	}
+	var body wire.Scale
 	if err := r.read(&body); err != nil {
 		return nil, err
 	}
@@ -261,10 +244,7 @@ func scaleCluster(r *request) (any, error) {
 }
 
 func upgradeCluster(r *request) (any, error) {
-	var body struct {
-		Base    string `json:"base"`
-		Version string `json:"version"`
-	}
+	var body wire.Upgrade
 	if err := r.read(&body); err != nil {
 		return nil, err
 	}
@@ -272,9 +252,7 @@ func upgradeCluster(r *request) (any, error) {
 }
 
 func deleteCluster(r *request) (any, error) {
-	var body struct {
-		Confirm string `json:"confirm"`
-	}
+	var body wire.Delete
 	if err := r.read(&body); err != nil {
 		return nil, err
 	}
@@ -285,9 +263,7 @@ func deleteCluster(r *request) (any, error) {
 }
 
 func undoCommit(r *request) (any, error) {
-	var body struct {
-		Commit string `json:"commit"`
-	}
+	var body wire.Undo
 	if err := r.read(&body); err != nil {
 		return nil, err
 	}
@@ -323,5 +299,5 @@ func showAudit(r *request) (any, error) {
 		most = n
 	}
 	events, err := r.s.audit.Last(most)
-	return map[string]any{"events": events}, err
+	return wire.Events{Events: events}, err
 }

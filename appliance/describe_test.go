@@ -35,7 +35,7 @@ func query(r route) map[string]openapi.Parameter {
 // described is the document as routes, descriptions and types say it.
 func described(t *testing.T) []byte {
 	t.Helper()
-	api := openapi.API{Title: "Kubehenge", Version: "1", Cookie: signin.CookieName, Header: csrfHeader, Failure: wire.Failure{},
+	api := openapi.API{Title: "Kubehenge", Version: "1", Cookie: signin.CookieName, Header: wire.CSRFHeader, Failure: wire.Failure{},
 		Description: "Kubernetes clusters on Proxmox VE, described in Git. What the page and the command line do, they do with this. " +
 			"Unknown fields in requests are errors; in answers there may be more than is described here."}
 	for _, r := range routes {

@@ -9,13 +9,14 @@ import (
 
 	"kubehenge.dev/appliance/audit"
 	"kubehenge.dev/appliance/commit"
+	"kubehenge.dev/appliance/wire"
 )
 
 var errNoManagement = errors.New("this appliance watches no management cluster, which has the kubeconfigs")
 
 // downloadKubeconfig reads the kubeconfig at this moment, and keeps nothing of it. What cannot be recorded is not handed out.
 func downloadKubeconfig(r *request) (any, error) {
-	var body struct{}
+	var body wire.Nothing
 	if err := r.read(&body); err != nil {
 		return nil, err
 	}

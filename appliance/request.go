@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/netip"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -17,13 +18,11 @@ import (
 	"kubehenge.dev/appliance/signin"
 	"kubehenge.dev/appliance/stream"
 	view "kubehenge.dev/appliance/view/permission"
+	"kubehenge.dev/appliance/wire"
 	"kubehenge.dev/git"
 	"kubehenge.dev/proxmox"
 	"kubehenge.dev/render/permission"
 )
-
-// csrfHeader carries the session's CSRF token.
-const csrfHeader = "X-Kubehenge-CSRF"
 
 // maxRequest is the largest body of a request, in bytes.
 const maxRequest = 64 << 10
@@ -81,7 +80,7 @@ func hasSession(r *request, to route) (err error) {
 }
 
 func hasCSRF(r *request, to route) error {
-	if to.access == anyone || r.Method == http.MethodGet || r.session.Proves(r.Header.Get(csrfHeader)) {
+	if to.access == anyone || r.Method == http.MethodGet || r.session.Proves(r.Header.Get(wire.CSRFHeader)) {
 		return nil
 	}
 	return errCSRF
@@ -180,6 +179,7 @@ func (r *request) read(into any) error {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: something follows the JSON", errBody)
 	}
+	_ = http.NewResponseController(r.w).SetReadDeadline(time.Time{}) // it is all there, and what comes of it may take its time
 	return nil
 }
 
@@ -200,32 +200,32 @@ func (r *request) record(e audit.Event, err error) error {
 // failure is how an error is answered.
 type failure struct {
 	status int
-	body   map[string]any
+	wire.Failure
 }
 
 // failures are the errors that people can do something about, in the order in which they are looked for.
 var failures = []func(error) *failure{
 	func(err error) *failure {
 		e := (*signin.WaitError)(nil)
-		return on(errors.As(err, &e), http.StatusTooManyRequests, func() map[string]any { return map[string]any{"retryAfterSeconds": int(e.For.Seconds()) + 1} })
+		return on(errors.As(err, &e), http.StatusTooManyRequests, func() wire.Failure { return wire.Failure{RetryAfterSeconds: int(e.For.Seconds()) + 1} })
 	},
 	func(err error) *failure {
 		e := (*signin.FactorError)(nil)
-		return on(errors.As(err, &e), http.StatusUnauthorized, func() map[string]any {
-			return map[string]any{"factors": map[string]bool{"totp": e.Challenge.TOTP, "yubico": e.Challenge.Yubico, "recovery": e.Challenge.Recovery}}
+		return on(errors.As(err, &e), http.StatusUnauthorized, func() wire.Failure {
+			return wire.Failure{Factors: &wire.Factors{TOTP: e.Challenge.TOTP, Yubico: e.Challenge.Yubico, Recovery: e.Challenge.Recovery}}
 		})
 	},
 	func(err error) *failure {
 		e := (*commit.DeniedError)(nil)
-		return on(errors.As(err, &e), http.StatusForbidden, func() map[string]any { return map[string]any{"missing": e.Answer.Missing} })
+		return on(errors.As(err, &e), http.StatusForbidden, func() wire.Failure { return wire.Failure{Missing: e.Answer.Missing} })
 	},
 	func(err error) *failure {
 		e := (*commit.ProblemsError)(nil)
-		return on(errors.As(err, &e), http.StatusUnprocessableEntity, func() map[string]any { return map[string]any{"problems": e.Problems} })
+		return on(errors.As(err, &e), http.StatusUnprocessableEntity, func() wire.Failure { return wire.Failure{Problems: e.Problems} })
 	},
 	func(err error) *failure {
 		e := (*commit.ConflictError)(nil)
-		return on(errors.As(err, &e), http.StatusConflict, func() map[string]any { return map[string]any{"conflicts": e.Conflicts} })
+		return on(errors.As(err, &e), http.StatusConflict, func() wire.Failure { return wire.Failure{Conflicts: e.Conflicts} })
 	},
 	is(http.StatusUnauthorized, signin.ErrWrong, signin.ErrNoSession),
 	is(http.StatusForbidden, errCSRF, errOtherSite),
@@ -238,7 +238,7 @@ var failures = []func(error) *failure{
 	is(http.StatusServiceUnavailable, errNoFleet, git.ErrNoBranch, errNoManagement, live.ErrAway),
 }
 
-func on(matches bool, status int, body func() map[string]any) *failure {
+func on(matches bool, status int, body func() wire.Failure) *failure {
 	if !matches {
 		return nil
 	}
@@ -249,7 +249,7 @@ func is(status int, known ...error) func(error) *failure {
 	return func(err error) *failure {
 		for _, k := range known {
 			if errors.Is(err, k) {
-				return &failure{status, map[string]any{}}
+				return &failure{status: status}
 			}
 		}
 		return nil
@@ -264,15 +264,15 @@ func (r *request) fail(err error) {
 	}
 	for _, known := range failures {
 		if f := known(err); f != nil {
-			f.body["error"] = err.Error()
-			r.answer(f.status, f.body)
+			f.Error = err.Error()
+			r.answer(f.status, f.Failure)
 			return
 		}
 	}
 	r.s.opts.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "reason", err)
 	if proxmox.KindOf(err) != "" {
-		r.answer(http.StatusServiceUnavailable, map[string]any{"error": "Proxmox VE cannot be asked now: " + string(proxmox.KindOf(err))})
+		r.answer(http.StatusServiceUnavailable, wire.Failure{Error: "Proxmox VE cannot be asked now: " + string(proxmox.KindOf(err))})
 		return
 	}
-	r.answer(http.StatusInternalServerError, map[string]any{"error": "something went wrong here; the appliance's log says what"})
+	r.answer(http.StatusInternalServerError, wire.Failure{Error: "something went wrong here; the appliance's log says what"})
 }

@@ -247,8 +247,14 @@ func (s *Server) handle(w http.ResponseWriter, req *http.Request, to route) {
 // answered is what a handler returns that has answered itself.
 var answered any = new(struct{ _ int })
 
+// bodyTime is how long a request's body may take, whoever sends it. What takes large bodies from people who are known gives itself more.
+const bodyTime = 30 * time.Second
+
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // what has no deadlines has no network either
+	}
 	setHeaders(w.Header())
 	if !s.unknown(w, r) {
 		s.mux.ServeHTTP(w, r)

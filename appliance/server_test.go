@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kubehenge.dev/appliance/wire"
 	"kubehenge.dev/proxmox"
 )
 
@@ -18,7 +19,7 @@ func (b *browser) sendWith(method, path, body string, headers map[string]string)
 	req := httptest.NewRequest(method, path, strings.NewReader(body))
 	req.RemoteAddr = "192.0.2.7:1234"
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set(csrfHeader, b.csrf)
+	req.Header.Set(wire.CSRFHeader, b.csrf)
 	req.Header.Set("Cookie", b.cookie)
 	for name, value := range headers {
 		req.Header.Set(name, value)
@@ -162,7 +163,9 @@ func TestSignInTellsWhatHelps(t *testing.T) {
 	if status != http.StatusTooManyRequests || answer["retryAfterSeconds"] != float64(31) {
 		t.Errorf("%d %v", status, answer)
 	}
-	if log := w.readFile("audit.jsonl"); strings.Contains(log, "guess") || strings.Count(log, `"refused"`) != 6 {
+	b.call(http.MethodPost, "/api/session", map[string]any{"user": strings.Repeat("x", 60_000), "password": "x"})
+	b.send(http.MethodGet, "/api/openid/callback?state=x&code=y", nil)
+	if log := w.readFile("audit.jsonl"); strings.Contains(log, "guess") || strings.Count(log, "\n") != 5 || strings.Count(log, `"refused"`) != 5 {
 		t.Errorf("audit log %s", log)
 	}
 }
@@ -181,6 +184,33 @@ func TestAUserWhomProxmoxVEDisablesIsOut(t *testing.T) {
 	for _, path := range []string{"/api/clusters", "/api/session"} {
 		if status, answer := alice.call(http.MethodGet, path, nil); status != http.StatusUnauthorized {
 			t.Errorf("%s: %d %v", path, status, answer)
+		}
+	}
+}
+
+// timed is an answer's writer that notes until when the request's body may come.
+type timed struct {
+	*httptest.ResponseRecorder
+	until []time.Time
+}
+
+func (w *timed) SetReadDeadline(at time.Time) error {
+	w.until = append(w.until, at)
+	return nil
+}
+
+func TestABodyThatDoesNotComeHoldsNobodyUp(t *testing.T) {
+	w := newWorld(t)
+	for path, times := range map[string]int{"/api/session": 2, "/api/clusters": 1, "/git/fleet.git/git-receive-pack": 1} {
+		req := httptest.NewRequest(http.MethodPost, path, strings.NewReader(`{"user":"alice@pve","password":"wonderland"}`))
+		req.Header.Set("Content-Type", "application/json")
+		rec := &timed{ResponseRecorder: httptest.NewRecorder()}
+		w.server.ServeHTTP(rec, req)
+		if len(rec.until) != times || time.Until(rec.until[0]) > time.Minute {
+			t.Errorf("%s: the body may come until %v", path, rec.until)
+		}
+		if times == 2 && !rec.until[1].IsZero() {
+			t.Errorf("%s: what came in time is still cut off at %v", path, rec.until[1])
 		}
 	}
 }

@@ -2,57 +2,46 @@ package appliance
 
 import (
 	"net/http"
-	"time"
 
 	"kubehenge.dev/appliance/audit"
 	"kubehenge.dev/appliance/signin"
-	"kubehenge.dev/render/permission"
+	"kubehenge.dev/appliance/wire"
 )
-
-type realmView struct {
-	Name    string `json:"name"`
-	Type    string `json:"type"`
-	Comment string `json:"comment,omitempty"`
-	Default bool   `json:"default,omitempty"`
-}
 
 func listRealms(r *request) (any, error) {
 	realms, err := r.s.keeper.Realms(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	list := make([]realmView, len(realms))
+	list := make([]wire.Realm, len(realms))
 	for i, realm := range realms {
-		list[i] = realmView{realm.Name, realm.Type, realm.Comment, realm.Default}
+		list[i] = wire.Realm{Name: realm.Name, Type: realm.Type, Comment: realm.Comment, Default: realm.Default}
 	}
-	return map[string]any{"realms": list}, nil
+	return wire.Realms{Realms: list}, nil
 }
 
-// sessionView is what the page knows of a session. The identifier is in a cookie that no script can read.
-type sessionView struct {
-	User string    `json:"user"`
-	CSRF string    `json:"csrf"`
-	Ends time.Time `json:"ends"`
+func viewOf(s *signin.Session) wire.Session {
+	return wire.Session{User: s.User, CSRF: s.CSRF, Ends: s.Ends.UTC()}
 }
-
-func viewOf(s *signin.Session) sessionView { return sessionView{s.User, s.CSRF, s.Ends.UTC()} }
 
 func signIn(r *request) (any, error) {
-	var body struct {
-		User     string `json:"user"`
-		Password string `json:"password"`
-		Factor   string `json:"factor"`
-		Code     string `json:"code"`
-	}
+	var body wire.SignIn
 	if err := r.read(&body); err != nil {
 		return nil, err
 	}
 	id, s, err := r.s.keeper.SignIn(r.Context(), signin.Credentials{User: body.User, Password: body.Password, Factor: body.Factor, Code: body.Code, Address: r.from()})
 	if err != nil {
-		_ = r.record(audit.Event{What: "sign-in", Detail: body.User}, err) // nobody got in, and nothing was changed
+		r.failed(body.User, err)
 		return nil, err
 	}
 	return viewOf(s), r.open(id, s)
+}
+
+// failed records an attempt to sign in that was made in vain. One that was not even made is none, or strangers could fill the log.
+func (r *request) failed(detail string, err error) {
+	if signin.Tried(err) {
+		_ = r.record(audit.Event{What: "sign-in", Detail: detail}, err) // nobody got in, and nothing was changed
+	}
 }
 
 // open gives the browser its session, in place of the one it may have.
@@ -70,10 +59,7 @@ func (r *request) open(id string, s *signin.Session) error {
 }
 
 func showSession(r *request) (any, error) {
-	v := struct {
-		sessionView
-		Can map[string]permission.Answer `json:"can,omitempty"`
-	}{sessionView: viewOf(r.session)}
+	v := viewOf(r.session)
 	place, err := r.look()
 	if err != nil {
 		return v, nil // there is nothing yet that somebody could do
@@ -103,7 +89,7 @@ func beginOpenID(r *request) (any, error) {
 func finishOpenID(r *request) (any, error) {
 	id, s, err := r.s.keeper.FinishOpenID(r.Context(), r.w, r.Request, r.s.callback(), r.from())
 	if err != nil {
-		_ = r.record(audit.Event{What: "sign-in", Detail: "by OpenID"}, err) // nobody got in, and nothing was changed
+		r.failed("by OpenID", err)
 		return r.backToSignIn(err)
 	}
 	if err := r.open(id, s); err != nil {

@@ -8,24 +8,11 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 	"k8s.io/apimachinery/pkg/types"
 
-	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/appliance/commit"
+	"kubehenge.dev/appliance/wire"
 	"kubehenge.dev/render"
-	"kubehenge.dev/render/permission"
 	"kubehenge.dev/render/plan"
 )
-
-// preview is a new cluster as somebody types it.
-type preview struct {
-	// File is what would be committed, Spec the claim with what is chosen where it was left open.
-	File string                    `json:"file"`
-	Spec v1alpha1.ClusterClaimSpec `json:"spec"`
-	Can  permission.Answer         `json:"can"`
-	// Problems are why it would not be taken yet; told to those who may create it.
-	Problems []render.Problem `json:"problems,omitempty"`
-	Fit      plan.Fit         `json:"fit"`
-	Needs    plan.Need        `json:"needs"`
-}
 
 func previewCluster(r *request) (any, error) {
 	claim, err := r.readNew()
@@ -40,12 +27,14 @@ func previewCluster(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := preview{File: string(t.After), Spec: t.Claim.Spec}
+	v := wire.Preview{File: string(t.After), Spec: t.Claim.Spec}
 	if v.Can, err = r.holder.Answer(r.Context(), place.Create(t.Claim)...); err != nil {
 		return nil, err
 	}
 	if v.Can.OK {
-		v.Problems = t.Problems // they may name what others have
+		if v.Problems, err = r.tellable(t); err != nil { // they may name what others have
+			return nil, err
+		}
 	}
 	spec := &t.State.Rendering.Fleet.Spec
 	pools := plan.Pools(spec, &t.Claim.Spec)
@@ -53,6 +42,14 @@ func previewCluster(r *request) (any, error) {
 	v.Needs.Addresses = addressesOf(pools)
 	v.Fit, err = r.fits(plan.Growth(nil, pools), v.Needs.Addresses, &t.Claim.Spec)
 	return v, err
+}
+
+func (r *request) tellable(t *commit.Trial) ([]render.Problem, error) {
+	rendering := t.State.Rendering
+	if t.Verdict != nil {
+		rendering = t.Verdict.After
+	}
+	return commit.Tellable(r.Context(), rendering, r.holder.Answer, t.Problems)
 }
 
 // addressesOf is one for each machine, and one more for each pool that has any, for its rollouts.
@@ -66,19 +63,8 @@ func addressesOf(pools []plan.Pool) int {
 	return n
 }
 
-// changePlan is what a change of a claim would do.
-type changePlan struct {
-	Diff     string            `json:"diff"`
-	Effects  []plan.Effect     `json:"effects"`
-	Fit      plan.Fit          `json:"fit"`
-	Can      permission.Answer `json:"can"`
-	Problems []render.Problem  `json:"problems,omitempty"`
-}
-
 func planChange(r *request) (any, error) {
-	var body struct {
-		Fields []commit.Field `json:"fields"`
-	}
+	var body wire.Fields
 	if err := r.read(&body); err != nil {
 		return nil, err
 	}
@@ -86,12 +72,14 @@ func planChange(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := changePlan{Effects: []plan.Effect{}, Fit: plan.Fits(plan.Extra{}, plan.Room{})}
+	v := wire.Plan{Effects: []plan.Effect{}, Fit: plan.Fits(plan.Extra{}, plan.Room{})}
 	if v.Can, err = r.holder.Answer(r.Context(), t.Verdict.Needs...); err != nil {
 		return nil, err
 	}
 	if v.Can.OK {
-		v.Problems = t.Problems
+		if v.Problems, err = r.tellable(t); err != nil {
+			return nil, err
+		}
 	}
 	if v.Diff, err = unified(t); err != nil {
 		return nil, err
@@ -100,7 +88,7 @@ func planChange(r *request) (any, error) {
 }
 
 // effects are what the change does to machines, where both the old and the new claim are readable.
-func (r *request) effects(v *changePlan, t *commit.Trial) (err error) {
+func (r *request) effects(v *wire.Plan, t *commit.Trial) (err error) {
 	before, after := overlayIn(t.Verdict.Before, r.cluster), overlayIn(t.Verdict.After, r.cluster)
 	if before == nil || after == nil || before.Claim == nil || after.Claim == nil || t.Verdict.After.Fleet == nil {
 		return nil

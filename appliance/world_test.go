@@ -17,6 +17,7 @@ import (
 
 	"kubehenge.dev/appliance/commit"
 	"kubehenge.dev/appliance/live"
+	"kubehenge.dev/appliance/wire"
 	"kubehenge.dev/classes"
 	"kubehenge.dev/git"
 	"kubehenge.dev/proxmox"
@@ -128,7 +129,7 @@ func (b *browser) send(method, path string, body any) *httptest.ResponseRecorder
 	req.RemoteAddr = "192.0.2.7:1234"
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Sec-Fetch-Site", "same-origin")
-	req.Header.Set(csrfHeader, b.csrf)
+	req.Header.Set(wire.CSRFHeader, b.csrf)
 	if b.cookie != "" {
 		req.Header.Set("Cookie", b.cookie)
 	}

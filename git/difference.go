@@ -16,7 +16,7 @@ import (
 )
 
 // Changed are the files that differ between two commits in content or mode, sorted; links and submodules count as files. An empty before is no commit, and
-// then every file is new. Folders that are the same are not walked, so that the cost grows with the change.
+// then every file is new. Folders that are the same are not walked, so that the cost grows with the change; more than a file system could hold is ErrTooLarge.
 func (r *Repository) Changed(before, after string) ([]string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -52,10 +52,17 @@ func (r *Repository) rootOf(sha string) (plumbing.Hash, error) {
 	return plumbing.NewHash(c.Tree), nil
 }
 
+// The most that is compared, so that folders which hold themselves many times over, as Git's can, take no one's time.
+const (
+	maxCompared = 300_000 // entries
+	maxPath     = 4096    // bytes
+)
+
 // difference gathers the files in which two folders differ.
 type difference struct {
-	r     *Repository
-	files []string
+	r        *Repository
+	files    []string
+	compared int
 }
 
 // folder compares the entries of two folders, which are sorted by name.
@@ -68,6 +75,9 @@ func (d *difference) folder(at string, was, is plumbing.Hash) error {
 		return err
 	}
 	now, err := d.r.entries(is)
+	if d.compared += len(old) + len(now); d.compared > maxCompared {
+		return fmt.Errorf("more than %d files and folders differ: %w", maxCompared, ErrTooLarge)
+	}
 	for err == nil && len(old)+len(now) > 0 {
 		switch {
 		case len(now) == 0 || len(old) > 0 && old[0].name < now[0].name:
@@ -89,6 +99,9 @@ func (d *difference) folder(at string, was, is plumbing.Hash) error {
 // entry notes an entry that differs; the zero entry is none.
 func (d *difference) entry(at string, was, is entry) error {
 	name := path.Join(at, cmp.Or(was.name, is.name))
+	if len(name) > maxPath {
+		return fmt.Errorf("%.60s... is longer than %d characters: %w", name, maxPath, ErrTooLarge)
+	}
 	if isFile(was) || isFile(is) {
 		d.files = append(d.files, name)
 	}
@@ -148,8 +161,10 @@ func chunks(names []string) func(func([]string) bool) {
 	}
 }
 
+// showDiff runs git on some of the files. What .gitattributes in the repository says of them does not count, or whoever may write one could hide what they
+// changed.
 func (r *Repository) showDiff(ctx context.Context, out *limited, before, after string, files []string) error {
-	args := append([]string{"--git-dir=" + r.opts.URL, "--literal-pathspecs", "-c", "core.quotePath=false", "diff", "--no-color", "--no-ext-diff", "--no-textconv",
+	args := append([]string{"--git-dir=" + r.opts.URL, "--literal-pathspecs", "-c", "core.quotePath=false", "-c", "attr.tree=" + emptyTree.String(), "diff", "--no-color", "--no-ext-diff", "--no-textconv",
 		"--find-renames", before, after, "--"}, files...)
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "HOME=" + os.DevNull}

@@ -28,8 +28,9 @@ var modes = map[string]fs.FileMode{
 }
 
 const (
-	modeFile   = "100644"
-	modeFolder = "40000"
+	modeFile      = "100644"
+	modeFolder    = "40000"
+	modeSubmodule = "160000"
 )
 
 func (e entry) fileMode() fs.FileMode { return modes[e.mode] }
@@ -67,15 +68,18 @@ func (e entry) check() error {
 		return fmt.Errorf("tree entry %q has the unknown mode %q: %w", e.name, e.mode, ErrMalformed)
 	}
 	if !validName(e.name) {
-		return fmt.Errorf("tree entry is named %q: %w", e.name, ErrMalformed)
+		return fmt.Errorf("tree entry is named %.300q: %w", e.name, ErrMalformed)
 	}
 	return nil
 }
 
-// validName refuses what Git refuses to check out: no way up, no separator, nothing that is the .git folder on any file system.
+// maxName is the longest name that common file systems can hold, in bytes.
+const maxName = 255
+
+// validName refuses what Git refuses to check out: no way up, no separator, nothing that is the .git folder on any file system; and what is too long for one.
 func validName(name string) bool {
 	switch {
-	case name == "" || name == "." || name == "..":
+	case name == "" || name == "." || name == ".." || len(name) > maxName:
 		return false
 	case strings.ContainsAny(name, "/\\\x00"):
 		return false

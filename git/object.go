@@ -20,7 +20,7 @@ func (r *Repository) object(kind plumbing.ObjectType, h plumbing.Hash, limit int
 	if errors.Is(err, plumbing.ErrObjectNotFound) && r.reread() {
 		o, err = r.store.EncodedObject(kind, h)
 	}
-	if errors.Is(err, plumbing.ErrObjectNotFound) {
+	if errors.Is(err, plumbing.ErrObjectNotFound) || errors.Is(err, ErrTooLarge) {
 		return nil, err
 	}
 	if err != nil {

@@ -24,6 +24,8 @@ type Repository struct {
 	opts   Options
 	remote *remote // nil for a repository opened in place
 	bare   bool    // opened in place to be written too
+	// quarantine is where the objects of a push are that is not taken yet; empty otherwise.
+	quarantine string
 
 	talk sync.Mutex // one conversation with the server at a time; taken before mu
 

@@ -55,9 +55,17 @@ func Open(path string, c clock.PassiveClock) (*Log, error) {
 	return &Log{path: path, clock: c, file: f}, nil
 }
 
-// Write appends an event, with the present time. Who hands out a secret writes first, and hands out nothing on an error.
+// maxText is how many characters of one text are kept. What people are called and push may be of any length.
+const maxText = 4000
+
+// Write appends an event, with the present time; long texts are cut. Who hands out a secret writes first, and hands out nothing on an error.
 func (l *Log) Write(e Event) error {
 	e.Time = l.clock.Now().UTC()
+	for _, text := range []*string{&e.User, &e.On, &e.Detail, &e.Refused} {
+		if r := []rune(*text); len(r) > maxText {
+			*text = string(r[:maxText-3]) + "..."
+		}
+	}
 	line, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("write to the audit log: %w", err)
@@ -70,7 +78,7 @@ func (l *Log) Write(e Event) error {
 	return nil
 }
 
-// Last are the newest events, up to so many, the newest first. A line that a crash cut off is left out.
+// Last are the newest events, up to so many, the newest first. A line that a crash cut off is left out, and so is what no event can be so long as.
 func (l *Log) Last(most int) ([]Event, error) {
 	f, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,19 +93,26 @@ func (l *Log) Last(most int) ([]Event, error) {
 
 func last(from io.Reader, most int) ([]Event, error) {
 	var ring []Event
-	scan := bufio.NewScanner(from)
-	scan.Buffer(nil, 1<<20)
-	for scan.Scan() {
+	lines := bufio.NewReaderSize(from, 64<<10)
+	for {
+		line, more, err := lines.ReadLine()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the audit log: %w", err)
+		}
+		for long := more; long && err == nil; { // the rest of what is too long
+			line = nil
+			_, long, err = lines.ReadLine()
+		}
 		var e Event
-		if json.Unmarshal(scan.Bytes(), &e) != nil {
+		if json.Unmarshal(line, &e) != nil {
 			continue
 		}
 		if ring = append(ring, e); len(ring) > 2*most {
 			ring = append(ring[:0], ring[len(ring)-most:]...)
 		}
-	}
-	if err := scan.Err(); err != nil {
-		return nil, fmt.Errorf("read the audit log: %w", err)
 	}
 	list := make([]Event, 0, min(most, len(ring)))
 	for i := len(ring) - 1; i >= 0 && len(list) < most; i-- {

@@ -56,6 +56,29 @@ func TestEventsAreLinesThatAreKept(t *testing.T) {
 	if got, err := l.Last(100); err != nil || len(got) != 6 {
 		t.Errorf("after a crash %d events: %v", len(got), err)
 	}
+	long := `{"what":"push","refused":"` + strings.Repeat("x", 3<<20) + `"}` + "\n"
+	if err := os.WriteFile(path, []byte(long+string(content)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := l.Last(100); err != nil || len(got) != 6 {
+		t.Errorf("after a line that is too long %d events: %v", len(got), err)
+	}
+}
+
+func TestLongTextsAreCut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	l, err := audit.Open(path, testclock.NewFakePassiveClock(time.Unix(1800000000, 0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	if err := l.Write(audit.Event{What: "push", Refused: strings.Repeat("ü", 1<<20)}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := l.Last(1)
+	if err != nil || len(got) != 1 || len([]rune(got[0].Refused)) != 4000 {
+		t.Errorf("%d events: %v", len(got), err)
+	}
 }
 
 func TestWhatCannotBeWrittenIsAnError(t *testing.T) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -135,7 +136,7 @@ func (t *terms) confirm(cmd *cobra.Command, c *client.Client, id commit.Cluster)
 		return err
 	}
 	if can := one.Cluster.Can["delete"]; !can.OK {
-		return fmt.Errorf("%s", can.Reason)
+		return &client.Error{Status: http.StatusForbidden, Failure: wire.Failure{Error: can.Reason, Missing: can.Missing}} // as the appliance would say
 	}
 	prompt := fmt.Sprintf("This deletes %s with its %d VMs and the volumes that it made. There is no way back.\nType the name of the cluster, %s, to delete it: ",
 		id, one.Cluster.Resources.VMs, id.Name)

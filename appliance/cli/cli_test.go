@@ -143,20 +143,25 @@ func TestRefusalsAreInTheAppliancesWords(t *testing.T) {
 		want string
 		code int
 	}{
-		"another's cluster":          {[]string{"scale", "team-0/shop-1", "3"}, "there is no such cluster, or you may not see it", exitNotFound},
-		"without the privilege":      {[]string{"kubeconfig", "team-0/shop-0"}, "takes Sys.Modify on /pool/kubehenge/team-0.shop-0, which you do not have", exitDenied},
-		"what does not pass":         {[]string{"upgrade", "team-0/shop-0", "v1.36.2"}, "cannot be lowered from v1.36.3 to v1.36.2", exitProblems},
-		"a pool that is not there":   {[]string{"scale", "team-0/shop-0", "2", "--pool", "gpu"}, `the claim has no pool "gpu"`, exitNotFound},
-		"no number":                  {[]string{"scale", "team-0/shop-0", "many"}, `"many" is not a number of nodes`, exitUsage},
-		"no flag":                    {[]string{"create", "team-a/new", "--colour", "red"}, "unknown flag: --colour", exitUsage},
-		"no name":                    {[]string{"delete", "shop"}, "is not of the form NAMESPACE/NAME", exitUsage},
-		"a format that is not":       {[]string{"get", "clusters", "-o", "xml"}, "it may be table, json or yaml", exitUsage},
-		"creating without the right": {[]string{"create", "team-a/new"}, "creating team-a/new takes VM.Allocate on /pool/kubehenge", exitDenied},
+		"another's cluster":                  {[]string{"scale", "team-0/shop-1", "3"}, "there is no such cluster, or you may not see it", exitNotFound},
+		"without the privilege":              {[]string{"kubeconfig", "team-0/shop-0"}, "takes Sys.Modify on /pool/kubehenge/team-0.shop-0, which you do not have", exitDenied},
+		"what does not pass":                 {[]string{"upgrade", "team-0/shop-0", "v1.36.2"}, "the change does not pass the checks:\n  clusters/team-0/shop-0/claim.yaml:7: spec.version: cannot be lowered from v1.36.3 to v1.36.2", exitProblems},
+		"a pool that is not there":           {[]string{"scale", "team-0/shop-0", "2", "--pool", "gpu"}, `the claim has no pool "gpu"`, exitNotFound},
+		"no number":                          {[]string{"scale", "team-0/shop-0", "many"}, `"many" is not a number of nodes`, exitUsage},
+		"no flag":                            {[]string{"create", "team-a/new", "--colour", "red"}, "unknown flag: --colour", exitUsage},
+		"no name":                            {[]string{"delete", "shop"}, "is not of the form NAMESPACE/NAME", exitUsage},
+		"a format that is not":               {[]string{"get", "clusters", "-o", "xml"}, "it may be table, json or yaml", exitUsage},
+		"a format that is not, for a change": {[]string{"scale", "team-0/shop-0", "5", "-o", "xml"}, "it may be table, json or yaml", exitUsage},
+		"deleting without the right":         {[]string{"delete", "team-0/shop-1"}, "there is no such cluster, or you may not see it", exitNotFound},
+		"creating without the right":         {[]string{"create", "team-a/new"}, "creating team-a/new takes VM.Allocate on /pool/kubehenge", exitDenied},
 	} {
 		_, _, err := w.run(test.line...)
 		if err == nil || !strings.Contains(err.Error(), test.want) || ExitCode(err) != test.code {
 			t.Errorf("%s: code %d, %v", name, ExitCode(err), err)
 		}
+	}
+	if out := w.must("get", "clusters", "team-0/shop-0", "-o", "json"); !strings.Contains(out, `"wanted": 5`) {
+		t.Errorf("something was changed:\n%s", out)
 	}
 }
 

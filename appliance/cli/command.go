@@ -45,6 +45,7 @@ func (t *terms) sessionFlag(c *cobra.Command) {
 
 func (t *terms) outputFlag(c *cobra.Command) {
 	c.Flags().StringVarP(&t.output, "output", "o", "table", "table, json or yaml")
+	c.PreRunE = func(*cobra.Command, []string) error { return t.checkOutput() } // before anything is changed
 }
 
 // file is where the session is kept.

@@ -13,8 +13,6 @@ import (
 // write shows a value in the format that was asked for; table is how people read it.
 func (t *terms) write(out io.Writer, value any, table func(io.Writer) error) error {
 	switch t.output {
-	case "table", "":
-		return table(out)
 	case "json":
 		e := json.NewEncoder(out)
 		e.SetEscapeHTML(false)
@@ -27,6 +25,14 @@ func (t *terms) write(out io.Writer, value any, table func(io.Writer) error) err
 		}
 		_, err = out.Write(text)
 		return err
+	}
+	return table(out)
+}
+
+func (t *terms) checkOutput() error {
+	switch t.output {
+	case "table", "json", "yaml":
+		return nil
 	}
 	return usage("--output is %q; it may be table, json or yaml", t.output)
 }

@@ -49,7 +49,7 @@ func isGone(c *wire.Cluster) bool { return c == nil || c.Cluster.Phase == v1alph
 // done tells of the commit, and waits for what it begins where that is wanted.
 func (t *terms) done(cmd *cobra.Command, c *client.Client, id commit.Cluster, r *commit.Result, w waiting, until finished) error {
 	if err := t.write(cmd.OutOrStdout(), r, func(out io.Writer) error {
-		_, err := fmt.Fprintf(out, "%s: commit %.7s is on the branch.\n", r.Subject, r.Commit)
+		_, err := fmt.Fprintf(out, "%s: commit %.7s is on the branch.\n", printable(r.Subject), r.Commit)
 		return err
 	}); err != nil || !w.wait {
 		return err

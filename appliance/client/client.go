@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 
 	"kubehenge.dev/appliance/signin"
 	"kubehenge.dev/appliance/wire"
@@ -71,8 +72,26 @@ type Error struct {
 	wire.Failure
 }
 
-// Error is the appliance's own sentence.
-func (e *Error) Error() string { return e.Failure.Error }
+// Error is the appliance's own sentence; the problems of a change are a line each. What others wrote cannot steer a terminal.
+func (e *Error) Error() string {
+	if len(e.Problems) == 0 {
+		return printable(e.Failure.Error)
+	}
+	text := "the change does not pass the checks:"
+	for _, p := range e.Problems {
+		text += "\n  " + printable(p.String())
+	}
+	return text
+}
+
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}
 
 // StatusOf is the HTTP status of an Error; 0 for any other.
 func StatusOf(err error) int {

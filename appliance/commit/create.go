@@ -8,10 +8,13 @@ import (
 	"net/netip"
 	"path"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/render"
 	"kubehenge.dev/render/address"
 	"kubehenge.dev/render/edit"
+	"kubehenge.dev/render/permission"
 )
 
 // Create makes a new cluster of a claim with namespace, name and spec. An empty endpoint gets the network's next free one, and ranges that are left
@@ -20,10 +23,28 @@ func (w *Writer) Create(ctx context.Context, who Person, claim *v1alpha1.Cluster
 	return w.commit(ctx, who, func(s *State) (*proposal, error) {
 		files, err := newFiles(s, Complete(s.Rendering, claim))
 		if err != nil {
+			if denied := mayCreate(ctx, who, s, claim); denied != nil {
+				err = denied
+			}
 			return nil, err
 		}
 		return &proposal{subject: fmt.Sprintf("Create %s/%s", claim.Namespace, claim.Name), files: files}, nil
 	})
+}
+
+// mayCreate is a *DeniedError for who may create nothing: they do not learn which names are taken.
+func mayCreate(ctx context.Context, who Person, s *State, claim *v1alpha1.ClusterClaim) error {
+	if s.Rendering.Fleet == nil {
+		return nil // nobody but an administrator of Proxmox VE gets further
+	}
+	place := permission.PlaceOf(&s.Rendering.Fleet.Spec, nil)
+	name := &v1alpha1.ClusterClaim{} // storage and network take more, and come later
+	name.Namespace, name.Name = claim.Namespace, claim.Name
+	answer, err := who.May(ctx, place.Create(name)...)
+	if err == nil && !answer.OK {
+		err = &DeniedError{answer}
+	}
+	return err
 }
 
 // Preview is the file that Create would commit for a claim as far as it is given.
@@ -38,8 +59,11 @@ func (w *Writer) Preview(ctx context.Context, claim *v1alpha1.ClusterClaim) (str
 
 func newFiles(s *State, claim *v1alpha1.ClusterClaim) (map[string][]byte, error) {
 	folder := path.Join(render.ClustersFolder, claim.Namespace, claim.Name)
-	if !fs.ValidPath(folder) || claim.Namespace == "" || claim.Name == "" || path.Base(folder) != claim.Name {
-		return nil, &ProblemsError{[]render.Problem{{Path: render.ClustersFolder, Field: "metadata.name", Message: "namespace and name must be given, without slashes"}}}
+	for _, name := range []string{claim.Namespace, claim.Name} { // they become a folder, lines of YAML and the commit's subject
+		if len(validation.IsDNS1035Label(name)) > 0 {
+			return nil, &ProblemsError{[]render.Problem{{Path: render.ClustersFolder, Field: "metadata.name",
+				Message: fmt.Sprintf("namespace and name must be given, each of small letters, digits and dashes and beginning with a letter; one is %.80q", name)}}}
+		}
 	}
 	for _, o := range s.Rendering.Overlays {
 		if o.Namespace == claim.Namespace && o.Name == claim.Name {

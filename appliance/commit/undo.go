@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/appliance/review"
@@ -128,24 +130,38 @@ func seesUndone(ctx context.Context, u *undoing) error {
 	if err != nil || answer.OK {
 		return err
 	}
-	seen, hidden := 0, 0
+	seen, hidden := map[Cluster]bool{}, 0
 	for c := range u.clusters() {
 		if answer, err = u.who.May(ctx, place.See(c.Namespace, c.Name)); err != nil {
 			return err
 		}
 		if answer.OK {
-			seen++
+			seen[c] = true
 		} else {
 			hidden++
 		}
 	}
 	switch {
-	case seen == 0:
+	case len(seen) == 0:
 		return u.notFound()
-	case hidden > 0:
+	case hidden > 0 || u.elsewhere(seen):
 		return &DeniedError{permission.Answer{Reason: fmt.Sprintf("commit %.12s also changed what you may not see; somebody who may has to undo it", u.commit.Hash)}}
 	}
 	return nil
+}
+
+// elsewhere tells whether the commit changed a file in no folder of the clusters that are seen.
+func (u *undoing) elsewhere(seen map[Cluster]bool) bool {
+	return slices.ContainsFunc(u.verdict.Paths, func(file string) bool {
+		for _, r := range []*render.Rendering{u.verdict.Before, u.verdict.After} {
+			for _, o := range r.Overlays {
+				if seen[Cluster{o.Namespace, o.Name}] && (file == o.Path || strings.HasPrefix(file, o.Path+"/")) {
+					return false
+				}
+			}
+		}
+		return true
+	})
 }
 
 func mayUndone(ctx context.Context, u *undoing) error {

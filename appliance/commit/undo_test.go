@@ -75,6 +75,7 @@ func TestUndoTellsNobodyWhatTheyMayNotSee(t *testing.T) {
 	shop1 := commit.Cluster{Namespace: "team-0", Name: "shop-1"}
 	both := w.push("Both", map[string][]byte{sample.ClaimFile(0): sample.Claim(0, 4), sample.ClaimFile(1): sample.Claim(1, 4)})
 	one := w.push("One", map[string][]byte{sample.ClaimFile(1): sample.Claim(1, 5)})
+	beside := w.push("Beside", map[string][]byte{sample.ClaimFile(0): sample.Claim(0, 6), "secret/plan.txt": []byte("x\n")})
 	own := w.push("Own", map[string][]byte{sample.ClaimFile(0): sample.Claim(0, 5)})
 	if _, err := w.Scale(t.Context(), person("bob"), shop1, "", "workers", 7); err != nil {
 		t.Fatal(err)
@@ -87,10 +88,11 @@ func TestUndoTellsNobodyWhatTheyMayNotSee(t *testing.T) {
 		want   string // no undo was made, since; empty for an undo that is possible
 	}{
 		"another's commit": {alice, one, "commit " + one[:12] + ": not found"},
-		"the first commit, to somebody who sees none": {person("eve", "VM.Audit /"), w.git("rev-list", "--max-parents=0", "main"), "commit " + w.git("rev-list", "--max-parents=0", "main")[:12] + ": not found"},
-		"a commit of which half is another's":         {alice, both, "commit " + both[:12] + " also changed what you may not see; somebody who may has to undo it"},
-		"a conflict, to somebody who only looks":      {looks, one, "changing team-0/shop-1 takes VM.Allocate on /pool/kubehenge/team-0.shop-1, which you do not have; an administrator of Proxmox VE can give it"},
-		"the own commit":                              {alice, own, ""},
+		"the first commit, to somebody who sees none":  {person("eve", "VM.Audit /"), w.git("rev-list", "--max-parents=0", "main"), "commit " + w.git("rev-list", "--max-parents=0", "main")[:12] + ": not found"},
+		"a commit of which half is another's":          {alice, both, "commit " + both[:12] + " also changed what you may not see; somebody who may has to undo it"},
+		"a commit that also changed no cluster's file": {alice, beside, "commit " + beside[:12] + " also changed what you may not see; somebody who may has to undo it"},
+		"a conflict, to somebody who only looks":       {looks, one, "changing team-0/shop-1 takes VM.Allocate on /pool/kubehenge/team-0.shop-1, which you do not have; an administrator of Proxmox VE can give it"},
+		"the own commit":                               {alice, own, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""

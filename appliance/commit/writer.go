@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"unicode"
 
 	"golang.org/x/crypto/ssh"
 	"k8s.io/utils/clock"
@@ -156,6 +157,7 @@ func (w *Writer) prepare(ctx context.Context, who Person, state *State, propose 
 	if err != nil {
 		return nil, nil, err
 	}
+	p.subject = oneLine(p.subject)
 	after, err := w.opts.Repository.Preview(ctx, git.Change{Files: p.files, Parent: state.Commit})
 	if err != nil {
 		return nil, nil, err
@@ -176,7 +178,11 @@ func pass(ctx context.Context, who Person, v *review.Verdict, p *proposal) error
 	case !answer.OK:
 		return &DeniedError{answer}
 	case len(v.Problems) > 0:
-		return &ProblemsError{v.Problems}
+		problems, err := Tellable(ctx, v.After, who.May, v.Problems)
+		if err != nil {
+			return err
+		}
+		return &ProblemsError{problems}
 	case p.verify != nil:
 		return p.verify(v.After)
 	}
@@ -195,9 +201,19 @@ func (w *Writer) change(who Person, state *State, p *proposal, needs []permissio
 	}
 }
 
+// oneLine keeps what becomes a commit's subject from becoming more than that, such as a trailer.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
 func message(subject string, who Person, needs []permission.Need) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s: %s\n%s: %s\n", subject, trailerUser, who.User, trailerSession, who.Session)
+	fmt.Fprintf(&b, "%s\n\n%s: %s\n%s: %s\n", subject, trailerUser, oneLine(who.User), trailerSession, who.Session)
 	for _, n := range needs {
 		fmt.Fprintf(&b, "%s: %s %s\n", trailerChecked, n.Privilege, n.Path)
 	}

@@ -175,7 +175,20 @@ func TestWhatIsRefused(t *testing.T) {
 			return w.Create(t.Context(), person("a"), c)
 		}, "the change does not pass the checks: " + sample.ClaimFile(0) + ":4: metadata.name: there is a cluster of this name already"},
 		"a name with a path in it": {func() (*commit.Result, error) { return w.Create(t.Context(), person("a"), newClaim("../../x")) },
-			"the change does not pass the checks: clusters: metadata.name: namespace and name must be given, without slashes"},
+			"the change does not pass the checks: clusters: metadata.name: namespace and name must be given, each of small letters, digits and dashes and beginning with a letter; one is \"../../x\""},
+		"a name that would be lines of the message": {func() (*commit.Result, error) {
+			return w.Create(t.Context(), person("a"), newClaim("x\n\nKubehenge-User: root@pam"))
+		}, `the change does not pass the checks: clusters: metadata.name: namespace and name must be given, each of small letters, digits and dashes and beginning with a letter; one is "x\n\nKubehenge-User: root@pam"`},
+		"a name that is taken, to somebody who may create none": {func() (*commit.Result, error) {
+			c := newClaim("shop-0")
+			c.Namespace = "team-0"
+			return w.Create(t.Context(), person("a", "VM.Audit /pool/kubehenge/team-0.shop-1"), c)
+		}, "creating team-0/shop-0 takes VM.Allocate on /pool/kubehenge, which you do not have; an administrator of Proxmox VE can give it"},
+		"an address that is taken, to somebody who does not see by whom": {func() (*commit.Result, error) {
+			c := newClaim("new")
+			c.Spec.Endpoint = "10.0.1.0"
+			return w.Create(t.Context(), person("a", "VM.Allocate /pool/kubehenge", "SDN.Use /sdn/zones/localnetwork/vmbr0", "Datastore.AllocateSpace /storage/shared"), c)
+		}, "the change does not pass the checks: clusters/team-a/new/claim.yaml:9: spec.endpoint: the endpoint 10.0.1.0 of network lan is also asked for by a cluster that you may not see"},
 		"no change": {func() (*commit.Result, error) { return w.Scale(t.Context(), person("a"), shop0, "", "workers", 2) },
 			"preview a commit: nothing would change"},
 	} {
@@ -261,5 +274,17 @@ func TestFiftyPeopleAtOnceLoseNothing(t *testing.T) {
 	}
 	if len(endpoints) != 50 {
 		t.Errorf("%d endpoints for 50 clusters", len(endpoints))
+	}
+}
+
+func TestASubjectIsOneLine(t *testing.T) {
+	w := newWorld(t)
+	who := person("carol")
+	who.User = "carol\nKubehenge-User: root@pam"
+	if _, err := w.Change(t.Context(), who, shop0, "", "Why\n\nKubehenge-User: root@pam", commit.Field{Path: "spec.workers.replicas", Value: 4}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.git("log", "-1", "--format=%(trailers:key=Kubehenge-User,valueonly)"); got != "carol Kubehenge-User: root@pam" {
+		t.Errorf("made for %q", got)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"kubehenge.dev/git"
 	"kubehenge.dev/git/smarthttp"
@@ -13,7 +12,9 @@ import (
 // broughtChecks are those that a commit passes which was not pushed by a person: the same but for the privileges, which whoever brings it answers for.
 var broughtChecks = []check{
 	{"history is not rewritten", historyStays},
+	{"its commits are known", findCommits},
 	{"nobody writes the server's own trailers", noTrailers},
+	{"its files are known, and none is too large", findFiles},
 	{"what it does is known", weigh},
 	{"the clusters render and pass the checks", problems},
 }
@@ -29,12 +30,13 @@ func (h *Handler) Take(ctx context.Context, commit, by string) (lines []string, 
 		return nil, err
 	}
 	u := smarthttp.Update{Ref: "refs/heads/" + h.opts.Branch, Old: old, New: commit}
-	p := &pushed{Incoming: smarthttp.Incoming{Identity: by}, h: h, update: u, objects: brought{h.repository, ctx, old}}
+	p := &pushed{Incoming: smarthttp.Incoming{Identity: by}, h: h, update: u, objects: h.repository}
 	if lines, err = p.ask(ctx, broughtChecks); err != nil {
 		return nil, fmt.Errorf("judge what %s brought: %w", by, err)
 	}
 	if len(lines) > 0 {
-		h.record(by, []smarthttp.Update{u}, strings.Join(lines[:min(len(lines), maxLines)], "; "))
+		lines = shown(lines)
+		h.refused(by, []smarthttp.Update{u}, lines)
 		return lines, nil
 	}
 	if err := h.repository.Push(ctx, commit); err != nil {
@@ -42,20 +44,4 @@ func (h *Handler) Take(ctx context.Context, commit, by string) (lines []string, 
 	}
 	h.afterPush(smarthttp.Push{Identity: by, Updates: []smarthttp.Update{u}})
 	return nil, nil
-}
-
-// brought are the repository's objects, of which those came that the branch does not stand on.
-type brought struct {
-	*git.Repository
-	ctx context.Context // of the one question that it is for
-	old string
-}
-
-// Commits are those that the branch does not stand on.
-func (b brought) Commits(tip string, most int) ([]*git.Commit, error) {
-	old := b.old
-	if old == none {
-		old = ""
-	}
-	return b.Between(b.ctx, old, tip, most)
 }

@@ -2,10 +2,15 @@ package githttp
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"kubehenge.dev/appliance/review"
 	"kubehenge.dev/git"
@@ -27,16 +32,10 @@ type pushed struct {
 	smarthttp.Incoming
 	h       *Handler
 	update  smarthttp.Update
-	objects objects
+	objects *git.Repository // the repository with what came
+	commits []*git.Commit   // that came, newest first
+	files   []string        // that they brought, each once
 	verdict *review.Verdict
-}
-
-// objects are the repository's, with those that came.
-type objects interface {
-	Descends(ctx context.Context, newer, older string) (bool, error)
-	Tree(sha string) (*git.Tree, error)
-	// Commits are those that came, from a tip down. More than most is an error.
-	Commits(tip string, most int) ([]*git.Commit, error)
 }
 
 // check looks at one thing of a push; lines say why it is not taken.
@@ -49,7 +48,10 @@ type check struct {
 var checks = []check{
 	{"one branch, and it stays", onlyTheBranch},
 	{"history is not rewritten", historyStays},
+	{"its commits are known", findCommits},
 	{"nobody writes the server's own trailers", noTrailers},
+	{"its files are known, and none is too large", findFiles},
+	{"it changes something", changesSomething},
 	{"what it does is known", weigh},
 	{"the pusher has the privileges", privileges},
 	{"the clusters render and pass the checks", problems},
@@ -63,21 +65,42 @@ func (h *Handler) beforePush(ctx context.Context, in smarthttp.Incoming) bool {
 		h.opts.Log.Error("push not judged", "user", in.Identity, "reason", err)
 		lines = []string{"the push cannot be checked now; nothing was taken; try again"}
 	}
-	for i, line := range lines {
-		if i == maxLines {
-			in.Tell(fmt.Sprintf("and %d more", len(lines)-i))
-			break
-		}
+	lines = shown(lines)
+	for _, line := range lines {
 		in.Tell(line)
 	}
-	if len(lines) == 0 && len(in.Updates) > 0 {
-		h.late.pushes(in.Updates[0].New, in.Identity)
-	}
-	if len(lines) > 0 {
-		h.record(in.Identity, in.Updates, strings.Join(lines[:min(len(lines), maxLines)], "; "))
-	}
 	h.logJudged(in, len(lines) == 0, h.opts.Clock.Since(begun))
-	return len(lines) == 0
+	if len(lines) > 0 {
+		h.refused(in.Identity, in.Updates, lines)
+		return false
+	}
+	for _, u := range in.Updates {
+		h.late.pushes(u.New, in.Identity)
+	}
+	return true
+}
+
+// maxLine is how many characters are told of one line; names in a repository can be long.
+const maxLine = 500
+
+// shown are the lines as they are told: not too many, and none too long.
+func shown(lines []string) []string {
+	list := make([]string, 0, min(len(lines), maxLines+1))
+	for i, line := range lines {
+		if i == maxLines {
+			return append(list, fmt.Sprintf("and %d more", len(lines)-i))
+		}
+		list = append(list, cut(line, maxLine))
+	}
+	return list
+}
+
+// cut is a text of so many characters at most.
+func cut(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most-3]) + "..."
 }
 
 // logJudged says how long the pusher waited for the check.
@@ -101,6 +124,9 @@ func (h *Handler) judge(ctx context.Context, in smarthttp.Incoming) ([]string, e
 func (p *pushed) ask(ctx context.Context, checks []check) ([]string, error) {
 	for _, c := range checks {
 		lines, err := c.run(ctx, p)
+		if errors.Is(err, git.ErrTooLarge) || errors.Is(err, git.ErrMalformed) {
+			return []string{err.Error()}, nil // what came is at fault, and trying again does not help
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -143,17 +169,82 @@ func historyStays(ctx context.Context, p *pushed) ([]string, error) {
 // trailer matches a line of a message that git would read as a trailer of ours, however it is written.
 var trailer = regexp.MustCompile(`(?im)^\s*(kubehenge-[a-z-]*)\s*:`)
 
-func noTrailers(_ context.Context, p *pushed) (lines []string, err error) {
-	commits, err := p.objects.Commits(p.update.New, maxCommits)
-	if err != nil {
-		return nil, err
+// findCommits lists what the branch does not stand on yet. What the repository holds besides counts as well: what was fetched from a mirror and not taken
+// is no less new to the branch.
+func findCommits(ctx context.Context, p *pushed) (lines []string, err error) {
+	older := p.update.Old
+	if older == none {
+		older = ""
 	}
-	for _, c := range commits {
+	p.commits, err = p.objects.Between(ctx, older, p.update.New, maxCommits)
+	if errors.Is(err, git.ErrTooLarge) {
+		return []string{fmt.Sprintf("%s; push them in parts: git push origin COMMIT:%s with an older commit first", err, p.h.opts.Branch)}, nil
+	}
+	return nil, err
+}
+
+func noTrailers(_ context.Context, p *pushed) (lines []string, err error) {
+	for _, c := range p.commits {
 		if m := trailer.FindStringSubmatch(c.Message); m != nil {
 			lines = append(lines, fmt.Sprintf("commit %.12s: the message has a line %s:, which only the appliance writes", c.Hash, m[1]))
 		}
 	}
 	return lines, nil
+}
+
+// maxFile is the largest file that is taken; it is also the largest that is read.
+const maxFile = 4 << 20
+
+func findFiles(ctx context.Context, p *pushed) (lines []string, err error) {
+	all := map[string]bool{}
+	for _, c := range p.commits {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		files, err := p.objects.Brings(c)
+		if err != nil {
+			return nil, fmt.Errorf("commit %.12s: %w", c.Hash, err)
+		}
+		tree, err := p.objects.Tree(c.Hash)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			all[f] = true
+			size, err := tree.Size(f)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, git.ErrLink) && !errors.Is(err, git.ErrSubmodule) {
+				return nil, err
+			}
+			if size > maxFile {
+				lines = append(lines, fmt.Sprintf("%s: in commit %.12s it has %d bytes; no file here may have more than %d", f, c.Hash, size, maxFile))
+			}
+		}
+	}
+	p.files = slices.Sorted(maps.Keys(all))
+	return lines, nil
+}
+
+// changesSomething keeps who may change nothing from moving the branch.
+func changesSomething(_ context.Context, p *pushed) ([]string, error) {
+	if len(p.files) > 0 {
+		return nil, nil
+	}
+	before, err := p.treeBefore()
+	if err != nil {
+		return nil, err
+	}
+	after, err := p.objects.Tree(p.update.New)
+	if err != nil {
+		return nil, err
+	}
+	was, err := before.Digest(".")
+	if err != nil {
+		return nil, err
+	}
+	if is, err := after.Digest("."); err != nil || was != is {
+		return nil, err
+	}
+	return []string{"the push changes no file; commits without changes are not taken here"}, nil
 }
 
 func privileges(ctx context.Context, p *pushed) (lines []string, err error) {
@@ -171,20 +262,24 @@ func privileges(ctx context.Context, p *pushed) (lines []string, err error) {
 	return lines, nil
 }
 
+// treeBefore is what the branch holds now.
+func (p *pushed) treeBefore() (render.Tree, error) {
+	if p.update.Old == none {
+		return render.Memory(nil), nil
+	}
+	return p.objects.Tree(p.update.Old)
+}
+
 func weigh(ctx context.Context, p *pushed) (lines []string, err error) {
-	var before render.Tree = render.Memory(nil)
-	if p.update.Old != none {
-		tree, err := p.objects.Tree(p.update.Old)
-		if err != nil {
-			return nil, err
-		}
-		before = tree
+	before, err := p.treeBefore()
+	if err != nil {
+		return nil, err
 	}
 	after, err := p.objects.Tree(p.update.New)
 	if err != nil {
 		return nil, err
 	}
-	p.verdict, err = p.h.opts.Judge.Judge(ctx, before, after)
+	p.verdict, err = p.h.opts.Judge.Judge(ctx, before, after, p.files...)
 	return nil, err
 }
 

@@ -117,7 +117,7 @@ func New(ctx context.Context, o Options) (*Handler, error) {
 	if err := h.late.recall(o.Audit); err != nil {
 		return nil, err
 	}
-	return h, h.vouch(ctx, "")
+	return h, h.vouchTip(ctx)
 }
 
 // Repository is the served repository, to be worked on in place.
@@ -151,19 +151,18 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // ReaderUser is the user as which the agent reads the repository. No user of Proxmox VE has a name without a realm.
 const ReaderUser = "agent"
 
-// read serves the agent, who has a token of its own and may never push.
+// read serves the agent, who has a token of its own and may never push. Whoever has the token is let in however often others guess at it, or anybody could
+// keep the agent from the repository; the token is too long to be guessed.
 func (h *Handler) read(w http.ResponseWriter, r *http.Request, token string) {
-	attempt, err := h.opts.Keeper.Limiter().Begin(ReaderUser, addressOf(r))
-	if err != nil {
-		h.refuse(w, err)
-		return
-	}
 	want, err := os.ReadFile(h.opts.ReaderTokenFile)
 	if want = bytes.TrimSpace(want); err != nil || len(want) < 16 || subtle.ConstantTimeCompare(want, []byte(token)) != 1 {
+		if _, err := h.opts.Keeper.Limiter().Begin("", addressOf(r)); err != nil {
+			h.refuse(w, err)
+			return
+		}
 		h.refuse(w, signin.ErrWrong)
 		return
 	}
-	attempt.Succeeded()
 	if strings.HasSuffix(r.URL.Path, "/git-receive-pack") || r.URL.Query().Get("service") == "git-receive-pack" {
 		http.Error(w, "this token only reads", http.StatusForbidden)
 		return

@@ -241,9 +241,22 @@ func TestTheAgentReadsWithATokenOfItsOwn(t *testing.T) {
 	if _, taken := c.push("main"); taken {
 		t.Error("the reader's token pushed")
 	}
-	if out, err := run(t.TempDir(), "ls-remote", w.address("agent", token[1:])); err == nil {
-		t.Errorf("read with another token: %s", out)
+	for range 40 {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.address("", "")+"/info/refs?service=git-upload-pack", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.SetBasicAuth("agent", token[1:])
+		resp, err := w.server.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode == http.StatusOK {
+			t.Fatal("read with another token")
+		}
 	}
+	c.must("fetch", "-q", "origin") // guessing keeps nobody out who has the token
 }
 
 func TestTheLastRefusalsAndTheAgentsLastReadAreRemembered(t *testing.T) {

@@ -3,6 +3,7 @@ package githttp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -14,42 +15,57 @@ import (
 // vouchTime is how long giving the server's word may take.
 const vouchTime = 30 * time.Second
 
-// afterPush gives the server's word for what was taken. Should it fail, the next push or the next start gives it.
+// afterPush gives the server's word for what was taken. Should it fail, the next start gives it for the tip, and until then the next push's own word does.
 func (h *Handler) afterPush(p smarthttp.Push) {
-	h.record(p.Identity, p.Updates, "")
+	for _, u := range p.Updates {
+		h.write(audit.Event{User: p.Identity, What: "push", On: u.Ref, Commit: u.New, Detail: "from " + u.Old})
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), vouchTime)
 	defer cancel()
 	user := p.Identity
 	if !strings.Contains(user, "@") {
 		user = "" // no user of Proxmox VE is without a realm; it came through the mirror
 	}
-	if err := h.vouch(ctx, user); err != nil {
-		h.opts.Log.Error("no word given for the tip; the agent will not take it", "reason", err)
-		return
+	for _, u := range p.Updates {
+		if err := h.vouch(ctx, u.New, user); err != nil {
+			h.opts.Log.Error("no word given for what was pushed; the agent will not take it", "commit", u.New, "reason", err)
+			return
+		}
 	}
 	if h.opts.Moved != nil {
 		h.opts.Moved()
 	}
 }
 
-func (h *Handler) record(user string, updates []smarthttp.Update, refused string) {
-	from := ""
-	if at := h.source(user).from; at.IsValid() {
-		from = at.String()
+// maxRefused is how many characters of why a push was not taken are kept.
+const maxRefused = 4000
+
+// refused remembers and records a push that was not taken: once, however many references it was to move.
+func (h *Handler) refused(user string, updates []smarthttp.Update, lines []string) {
+	why := cut(strings.Join(lines, "; "), maxRefused)
+	h.late.refuse(Refusal{h.opts.Clock.Now().UTC(), user, why})
+	e := audit.Event{User: user, What: "push", Refused: why}
+	if len(updates) > 0 {
+		u := updates[0]
+		e.On, e.Commit, e.Detail = cut(u.Ref, maxLine), u.New, "from "+u.Old
 	}
-	if refused != "" {
-		h.late.refuse(Refusal{h.opts.Clock.Now().UTC(), user, refused})
+	if n := len(updates) - 1; n > 0 {
+		e.Detail += fmt.Sprintf(", and %d references more", n)
 	}
-	for _, u := range updates {
-		e := audit.Event{User: user, From: from, What: "push", On: u.Ref, Commit: u.New, Detail: "from " + u.Old, Refused: refused}
-		if err := h.opts.Audit.Write(e); err != nil {
-			h.opts.Log.Error("push not recorded", "user", user, "ref", u.Ref, "commit", u.New, "reason", err)
-		}
+	h.write(e)
+}
+
+func (h *Handler) write(e audit.Event) {
+	if at := h.source(e.User).from; at.IsValid() {
+		e.From = at.String()
+	}
+	if err := h.opts.Audit.Write(e); err != nil {
+		h.opts.Log.Error("push not recorded", "user", e.User, "ref", e.On, "commit", e.Commit, "reason", err)
 	}
 }
 
-// vouch gives the server's word for the tip, unless the server signed it or has given its word. Nothing comes onto the branch but what was checked.
-func (h *Handler) vouch(ctx context.Context, user string) error {
+// vouchTip gives the server's word for a tip that was taken and has none.
+func (h *Handler) vouchTip(ctx context.Context) error {
 	tip, err := h.repository.Fetch(ctx)
 	if errors.Is(err, git.ErrNoBranch) {
 		return nil
@@ -57,7 +73,13 @@ func (h *Handler) vouch(ctx context.Context, user string) error {
 	if err != nil {
 		return err
 	}
-	c, err := h.repository.Commit(tip)
+	return h.vouch(ctx, tip, "")
+}
+
+// vouch gives the server's word for a commit that a user pushed, unless the server signed it or has given its word. It is for the commit that was pushed,
+// whatever came onto the branch since: each push is somebody's own. Nothing comes onto the branch but what was checked.
+func (h *Handler) vouch(ctx context.Context, commit, user string) error {
+	c, err := h.repository.Commit(commit)
 	if err != nil {
 		return err
 	}
@@ -66,5 +88,5 @@ func (h *Handler) vouch(ctx context.Context, user string) error {
 	}
 	by := h.opts.By
 	by.When = h.opts.Clock.Now()
-	return h.repository.PushVouchFor(ctx, tip, user, by, h.opts.Signer)
+	return h.repository.PushVouchFor(ctx, commit, user, by, h.opts.Signer)
 }

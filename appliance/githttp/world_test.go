@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 	"k8s.io/utils/clock"
@@ -31,7 +32,7 @@ import (
 )
 
 // The people: root may do all, alice what a user of the platform may, bob only look, eve nothing, and frank has a second factor.
-var people = map[string]string{"alice@pve": "wonderland", "bob@pve": "builder", "eve@pve": "dropping", "frank@pve": "factor"}
+var people = map[string]string{"alice@pve": "wonderland", "bob@pve": "builder", "eve@pve": "dropping", "frank@pve": "factor", "root@pam": "kubehenge"}
 
 // world is a served repository with two clusters, team-0/shop-0 and team-0/shop-1; alice may change the first.
 type world struct {
@@ -40,9 +41,23 @@ type world struct {
 	server  *httptest.Server
 	handler *githttp.Handler
 	audit   *audit.Log
+	clock   *audited
 	signer  ssh.Signer
 	moved   atomic.Int32
 	dir     string
+}
+
+// audited is the audit log's clock; then is called when something is about to be recorded.
+type audited struct {
+	clock.RealClock
+	then func()
+}
+
+func (a *audited) Now() time.Time {
+	if a.then != nil {
+		a.then()
+	}
+	return a.RealClock.Now()
 }
 
 func inventory(t *testing.T) *simulator.Inventory {
@@ -52,6 +67,9 @@ func inventory(t *testing.T) *simulator.Inventory {
 		t.Fatal(err)
 	}
 	for user, password := range people {
+		if user == "root@pam" {
+			continue // the lab has one
+		}
 		spec := simulator.UserSpec{ID: user, Password: password}
 		if user == "frank@pve" {
 			spec.TFA = &simulator.TFASpec{TOTP: "JBSWY3DPEHPK3PXP"}
@@ -69,14 +87,14 @@ func inventory(t *testing.T) *simulator.Inventory {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, dir: t.TempDir()}
+	w := &world{T: t, dir: t.TempDir(), clock: &audited{}}
 	inv := inventory(t)
 	w.proxmox = simulator.Start(t, func(o *simulator.Options) { o.Inventory = inv })
 	var err error
 	if w.signer, err = ssh.NewSignerFromKey(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))); err != nil {
 		t.Fatal(err)
 	}
-	if w.audit, err = audit.Open(filepath.Join(w.dir, "audit.jsonl"), clock.RealClock{}); err != nil {
+	if w.audit, err = audit.Open(filepath.Join(w.dir, "audit.jsonl"), w.clock); err != nil {
 		t.Fatal(err)
 	}
 	w.start()

@@ -77,7 +77,11 @@ func (x *Index) Follow(ctx context.Context, tip string) error {
 		if err := ctx.Err(); err != nil {
 			return err // what was read so far stays
 		}
-		s, err := x.reader.read(c)
+		files, err := x.changed(c)
+		if err != nil {
+			return err
+		}
+		s, err := x.reader.read(c, files)
 		if err != nil {
 			return err
 		}

@@ -121,8 +121,14 @@ func TestWhatTheAgentHasNotAppliedIsPending(t *testing.T) {
 	}
 }
 
-// onBranch makes a merge of two lines with git's own program.
+// merge makes a merge of two lines with git's own program.
 func (w *world) merge(a, b string) string {
+	w.Helper()
+	return w.mergeAs("", a, b)
+}
+
+// mergeAs makes a merge that has the files of a tree, whatever the two lines have.
+func (w *world) mergeAs(tree, a, b string) string {
 	w.Helper()
 	run := func(args ...string) string {
 		cmd := exec.Command("git", append([]string{"--git-dir=" + w.repository.URL(), "-c", "user.name=merger", "-c", "user.email=m@example.org"}, args...)...)
@@ -132,7 +138,9 @@ func (w *world) merge(a, b string) string {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	tree := run("merge-tree", "--write-tree", a, b)
+	if tree == "" {
+		tree = run("merge-tree", "--write-tree", a, b)
+	}
 	merged := run("commit-tree", tree, "-p", a, "-p", b, "-m", "Merge")
 	run("update-ref", "refs/heads/main", merged)
 	return merged
@@ -160,6 +168,31 @@ func TestAMergeTellsOnlyWhatIsItsOwn(t *testing.T) {
 	}
 	if n, _ := w.Behind(ours); n != 2 {
 		t.Errorf("%d behind", n)
+	}
+}
+
+func TestAMergeTellsWhatItTakesBack(t *testing.T) {
+	for name, keep := range map[string]int{"of the second parent": 0, "of the first parent": 1} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, 3)
+			begin := w.tip()
+			sides := []string{w.commit("alice", "First", map[string][]byte{sample.ClaimFile(0): claim(0, 5)})}
+			second, err := w.repository.CommitFiles(context.Background(), git.Change{Files: map[string][]byte{sample.ClaimFile(1): claim(1, 5)}, Message: "Second",
+				Author: git.Person{Name: "bob", Email: "bob@example.org"}, Parent: begin})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sides = append(sides, second)
+			merged := w.mergeAs(sides[keep]+"^{tree}", sides[0], sides[1])
+			w.follow()
+			lost := cluster(1 - keep)
+			if c := w.Commit(merged); len(c.Touches) != 1 || c.Touches[0].Cluster != lost || c.Touches[0].Deed != history.Changed {
+				t.Errorf("the merge tells %+v", c.Touches)
+			}
+			if list, _ := w.Of(lost, "", 1); list[0].Hash != merged {
+				t.Errorf("the cluster's newest change is %q", list[0].Subject)
+			}
+		})
 	}
 }
 

@@ -26,12 +26,11 @@ type reader struct {
 	folders    map[string]overlay
 }
 
-// read is the story of one commit.
-func (r *reader) read(c *git.Commit) (*Commit, error) {
-	s := story(c)
-	paths, before, err := r.changed(c)
-	if err != nil {
-		return nil, fmt.Errorf("read what commit %.12s changed: %w", c.Hash, err)
+// read is the story of one commit, which changed some files.
+func (r *reader) read(c *git.Commit, paths []string) (_ *Commit, err error) {
+	s, before := story(c), ""
+	if len(c.Parents) > 0 {
+		before = c.Parents[0]
 	}
 	t := &telling{reader: r, was: map[Cluster]overlay{}, is: map[Cluster]overlay{}, holders: map[string][2]*overlay{}}
 	if t.before, err = r.tree(before); err != nil {
@@ -47,24 +46,6 @@ func (r *reader) read(c *git.Commit) (*Commit, error) {
 	}
 	s.Touches = t.touches()
 	return s, nil
-}
-
-// changed are the files that a commit changed against its first parent; of a merge, those that it has as no parent has them.
-func (r *reader) changed(c *git.Commit) (paths []string, before string, err error) {
-	if len(c.Parents) > 0 {
-		before = c.Parents[0]
-	}
-	if paths, err = r.repository.Changed(before, c.Hash); err != nil || len(c.Parents) < 2 {
-		return paths, before, err
-	}
-	for _, p := range c.Parents[1:] {
-		others, err := r.repository.Changed(p, c.Hash)
-		if err != nil {
-			return nil, "", err
-		}
-		paths = slices.DeleteFunc(paths, func(path string) bool { _, found := slices.BinarySearch(others, path); return !found })
-	}
-	return paths, before, nil
 }
 
 func (r *reader) tree(sha string) (render.Tree, error) {

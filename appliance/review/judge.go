@@ -4,10 +4,14 @@ package review
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 
+	"kubehenge.dev/git"
 	"kubehenge.dev/render"
 	"kubehenge.dev/render/permission"
 )
@@ -44,15 +48,18 @@ func (j *Judge) Render(ctx context.Context, tree render.Tree) (*render.Rendering
 	return j.renderer.Render(ctx, tree)
 }
 
-// Judge judges the change from one tree to another.
-func (j *Judge) Judge(ctx context.Context, before, after render.Tree) (*Verdict, error) {
+// Judge judges the change from one tree to another. Passing are files that commits on the way changed, which the two trees may not show; they take what
+// changing them takes, since history tells of them.
+func (j *Judge) Judge(ctx context.Context, before, after render.Tree, passing ...string) (*Verdict, error) {
 	v := &Verdict{}
 	var zones map[string]string
+	var change permission.Change
 	steps := []struct {
 		doing string
 		run   func() error
 	}{
 		{"find what changed", func() (err error) { v.Paths, err = permission.Paths(before, after); return err }},
+		{"find what changed on the way", func() (err error) { change, err = onTheWay(v.Paths, passing, after); return err }},
 		{"ask for the SDN zones", func() (err error) { zones, err = j.askZones(ctx); return err }},
 		{"render", func() error { return j.both(ctx, v, before, after) }},
 	}
@@ -62,8 +69,28 @@ func (j *Judge) Judge(ctx context.Context, before, after render.Tree) (*Verdict,
 		}
 	}
 	v.Problems = append(broken(v), render.CheckChange(v.Before, v.After)...)
-	v.Needs = permission.Change{Before: v.Before, After: v.After, Paths: v.Paths, Zones: zones}.Needs()
+	change.Before, change.After, change.Zones = v.Before, v.After, zones
+	v.Needs = change.Needs()
 	return v, nil
+}
+
+// onTheWay adds to the files that differ between two trees those that were changed on the way: as changed where they are there, as passing where not.
+func onTheWay(paths, passing []string, after render.Tree) (c permission.Change, err error) {
+	c.Paths = slices.Clone(paths)
+	for _, file := range passing {
+		if _, found := slices.BinarySearch(paths, file); found {
+			continue
+		}
+		switch _, err := after.Digest(file); {
+		case err == nil:
+			c.Paths = append(c.Paths, file)
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid), errors.Is(err, git.ErrLink), errors.Is(err, git.ErrSubmodule):
+			c.Passing = append(c.Passing, file)
+		default:
+			return c, err
+		}
+	}
+	return c, nil
 }
 
 func (j *Judge) askZones(ctx context.Context) (map[string]string, error) {

@@ -64,13 +64,13 @@ func (k *Keeper) Basic(ctx context.Context, user, password string, from netip.Ad
 	if known := k.basic.get(sum, k.opts.Clock.Now()); known != nil {
 		return known, nil
 	}
-	attempt, err := k.limiter.Begin(name, from)
+	open, limited := k.byPassword, name
+	if isToken {
+		open, limited = k.byToken, "" // a secret nobody can guess, and a program that guessing at its user's password must not keep out
+	}
+	attempt, err := k.limiter.Begin(limited, from)
 	if err != nil {
 		return nil, err
-	}
-	open := k.byPassword
-	if isToken {
-		open = k.byToken
 	}
 	identity, err := open(ctx, user, password)
 	if err != nil {

@@ -34,6 +34,17 @@ var (
 	ErrNoSession = errors.New("nobody is signed in here; sign in again")
 )
 
+// untried is an error before anybody was asked.
+type untried struct{ error }
+
+func (e untried) Unwrap() error { return e.error }
+
+// Tried tells whether an attempt that failed was one: Proxmox VE was asked. Of what was not, anybody can make any number, so that it is no event.
+func Tried(err error) bool {
+	wait := (*WaitError)(nil)
+	return !errors.As(err, &untried{}) && !errors.As(err, &wait)
+}
+
 // FactorError says that a second factor is wanted, and which would do.
 type FactorError struct{ Challenge proxmox.Challenge }
 
@@ -62,6 +73,7 @@ type Keeper struct {
 	opts    Options
 	limiter *Limiter
 	basic   verified
+	realms  realms
 
 	mu       sync.Mutex
 	sessions map[key]*Session
@@ -77,9 +89,30 @@ func New(o Options) *Keeper {
 	return &Keeper{opts: o, limiter: NewLimiter(o.Clock), sessions: map[key]*Session{}}
 }
 
+// realmsAge is how old the list of realms may be. Anybody may ask for it, and Proxmox VE is not to be asked as often.
+const realmsAge = 10 * time.Second
+
+// realms are those that Proxmox VE gave last.
+type realms struct {
+	mu    sync.Mutex
+	list  []proxmox.Realm
+	until time.Time
+}
+
 // Realms are the realms that people choose from.
 func (k *Keeper) Realms(ctx context.Context) ([]proxmox.Realm, error) {
-	return proxmox.Realms(ctx, k.opts.Proxmox)
+	r := &k.realms
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := k.opts.Clock.Now()
+	if now.Before(r.until) {
+		return r.list, nil
+	}
+	list, err := proxmox.Realms(ctx, k.opts.Proxmox)
+	if err == nil {
+		r.list, r.until = list, now.Add(realmsAge)
+	}
+	return list, err
 }
 
 // Limiter counts failed attempts; whatever else takes passwords counts with it.
@@ -104,7 +137,7 @@ var factors = []string{"totp", "yubico", "recovery"}
 // SignIn opens a session and gives its identifier, which is told this once. The error is ErrWrong, a *FactorError, a *WaitError, or Proxmox VE's.
 func (k *Keeper) SignIn(ctx context.Context, c Credentials) (id string, s *Session, err error) {
 	if !userName.MatchString(c.User) || c.Password == "" || len(c.Password) > 4096 || len(c.Code) > 256 || c.Factor != "" && !slices.Contains(factors, c.Factor) {
-		return "", nil, ErrWrong
+		return "", nil, untried{ErrWrong}
 	}
 	attempt, err := k.limiter.Begin(c.User, c.Address)
 	if err != nil {

@@ -3,6 +3,7 @@ package signin
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,12 +41,14 @@ func (e *WaitError) Error() string {
 	return fmt.Sprintf("too many failed attempts to sign in for %s; the next may be made in %s", e.Who, e.For.Round(time.Second))
 }
 
-// Limiter counts failed attempts, by user and by address. An attempt counts as failed from its beginning, so that many at once gain nothing.
+// Limiter counts failed attempts, by user and by address. An attempt counts as failed from its beginning, so that many at once gain nothing. Whoever signed
+// in from an address is counted there on their own, so that nobody far away can keep them out by guessing.
 type Limiter struct {
 	clock clock.PassiveClock
 
 	mu       sync.Mutex
 	failures map[string]*failures
+	familiar map[[2]string]bool // user and network
 }
 
 // failures are those of one user or address.
@@ -57,13 +60,14 @@ type failures struct {
 
 // NewLimiter counts by a clock.
 func NewLimiter(c clock.PassiveClock) *Limiter {
-	return &Limiter{clock: c, failures: map[string]*failures{}}
+	return &Limiter{clock: c, failures: map[string]*failures{}, familiar: map[[2]string]bool{}}
 }
 
 // Attempt is one attempt to sign in that was let through.
 type Attempt struct {
 	limiter *Limiter
 	keys    []limitKey
+	pair    [2]string // user and network
 }
 
 // limitKey is what attempts have in common.
@@ -71,30 +75,45 @@ type limitKey struct {
 	who    string
 	free   int
 	before time.Time // until when attempts had to wait before this one
+	set    time.Time // until when they have to because of it
 }
 
-// Begin lets an attempt through, or says how long to wait. The caller ends it with Succeeded or Undecided; without that it has failed.
+// Begin lets an attempt through, or says how long to wait. The caller ends it with Succeeded or Undecided; without that it has failed. An empty user is for
+// secrets that nobody can guess, which only their address is counted for.
 func (l *Limiter) Begin(user string, address netip.Addr) (*Attempt, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.clock.Now()
-	keys := []limitKey{{who: "the user " + user, free: freeByUser}, {who: "the address " + network(address), free: freeByAddress}}
-	for i, k := range keys {
+	a := &Attempt{limiter: l, pair: [2]string{strings.ToLower(user), network(address)}} // some realms take a name in any case
+	a.keys = l.keys(a.pair)
+	for i, k := range a.keys {
 		f := l.failures[k.who]
 		if f != nil && f.until.After(now) {
 			return nil, &WaitError{For: f.until.Sub(now), Who: k.who}
 		}
 		if f != nil {
-			keys[i].before = f.until
+			a.keys[i].before = f.until
 		}
 	}
-	for _, k := range keys {
-		l.fail(k, now)
+	for i, k := range a.keys {
+		a.keys[i].set = l.fail(k, now)
 	}
-	return &Attempt{l, keys}, nil
+	return a, nil
 }
 
-func (l *Limiter) fail(k limitKey, now time.Time) {
+func (l *Limiter) keys(pair [2]string) []limitKey {
+	user, from := pair[0], pair[1]
+	keys := []limitKey{{who: "the address " + from, free: freeByAddress}}
+	switch {
+	case l.familiar[pair]:
+		keys = append(keys, limitKey{who: "the user " + user + " at " + from, free: freeByUser})
+	case user != "":
+		keys = append(keys, limitKey{who: "the user " + user, free: freeByUser})
+	}
+	return keys
+}
+
+func (l *Limiter) fail(k limitKey, now time.Time) (until time.Time) {
 	f := l.failures[k.who]
 	if f == nil || now.Sub(f.last) > forgetAfter {
 		l.room(now)
@@ -106,6 +125,7 @@ func (l *Limiter) fail(k limitKey, now time.Time) {
 	if over := f.count - k.free; over >= 0 {
 		f.until = now.Add(min(firstPause<<min(over, 10), longestPause))
 	}
+	return f.until
 }
 
 // room drops what no longer counts, and the oldest where that is not enough. The caller holds l.mu.
@@ -128,10 +148,18 @@ func (l *Limiter) room(now time.Time) {
 
 // Succeeded forgets the user's failures. Those of the address stay, or whoever has an account could guess for ever from it.
 func (a *Attempt) Succeeded() {
-	a.limiter.mu.Lock()
-	defer a.limiter.mu.Unlock()
-	delete(a.limiter.failures, a.keys[0].who)
-	a.limiter.takeBack(a.keys[1])
+	l := a.limiter
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.takeBack(a.keys[0])
+	if a.pair[0] == "" {
+		return
+	}
+	delete(l.failures, a.keys[1].who)
+	if len(l.familiar) >= maxRemembered {
+		clear(l.familiar)
+	}
+	l.familiar[a.pair] = true
 }
 
 // Undecided takes the attempt back: nobody said that it was wrong.
@@ -148,7 +176,9 @@ func (l *Limiter) takeBack(k limitKey) {
 	if f == nil {
 		return
 	}
-	f.until = k.before
+	if f.until.Equal(k.set) { // and not what another attempt brought about meanwhile
+		f.until = k.before
+	}
 	if f.count--; f.count <= 0 {
 		delete(l.failures, k.who)
 	}

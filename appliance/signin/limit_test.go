@@ -101,3 +101,48 @@ func TestSuccessForgetsAndNoAnswerDoesNotCount(t *testing.T) {
 		t.Errorf("an attempt that nobody judged makes the next wait %s", wait)
 	}
 }
+
+func TestAStrangerKeepsNobodyOutWhoIsKnownWhereTheyAre(t *testing.T) {
+	l := signin.NewLimiter(testclock.NewFakeClock(time.Unix(1800000000, 0)))
+	a, err := l.Begin("alice@pve", home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Succeeded()
+	if wait := try(t, l, 6, "alice@pve", other); wait == 0 {
+		t.Error("a stranger may guess for ever")
+	}
+	if wait := try(t, l, 1, "alice@pve", home); wait != 0 {
+		t.Errorf("alice waits %s for a stranger", wait)
+	}
+	if wait := try(t, l, 5, "alice@pve", home); wait == 0 {
+		t.Error("at home one may guess for ever")
+	}
+}
+
+func TestLettersOfAnotherCaseAreNoOtherUser(t *testing.T) {
+	l := signin.NewLimiter(testclock.NewFakeClock(time.Unix(1800000000, 0)))
+	names := []string{"alice@corp", "Alice@corp", "ALICE@corp", "aLICE@corp", "alice@CORP"}
+	for _, name := range names {
+		if wait := try(t, l, 1, name, home); wait != 0 {
+			t.Fatalf("%s waits %s", name, wait)
+		}
+	}
+	if wait := try(t, l, 1, "AlIcE@corp", other); wait != 30*time.Second {
+		t.Errorf("the sixth attempt waits %s", wait)
+	}
+}
+
+func TestWhoKnowsThePasswordGainsNoGuessesAtTheFactor(t *testing.T) {
+	l := signin.NewLimiter(testclock.NewFakeClock(time.Unix(1800000000, 0)))
+	try(t, l, 3, "alice@pve", home)
+	undecided, err := l.Begin("alice@pve", home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	try(t, l, 1, "alice@pve", home) // the fifth, which makes the next wait
+	undecided.Undecided()
+	if wait := try(t, l, 1, "alice@pve", home); wait != 30*time.Second {
+		t.Errorf("the next guess waits %s", wait)
+	}
+}

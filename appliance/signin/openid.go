@@ -34,9 +34,9 @@ func (k *Keeper) FinishOpenID(ctx context.Context, w http.ResponseWriter, r *htt
 	done.MaxAge = -1
 	http.SetCookie(w, done)
 	if err != nil || state == "" || code == "" || subtle.ConstantTimeCompare([]byte(began.Value), []byte(hashOf(state))) != 1 {
-		return "", nil, ErrWrong
+		return "", nil, untried{ErrWrong}
 	}
-	attempt, err := k.limiter.Begin("of an OpenID realm at "+network(from), from)
+	attempt, err := k.limiter.Begin("", from)
 	if err != nil {
 		return "", nil, err
 	}

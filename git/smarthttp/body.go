@@ -1,20 +1,20 @@
 package smarthttp
 
 import (
-	"bufio"
+	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/pktline"
 )
 
-// body is a request's body in a temporary file. CGI needs its length, which git does not send for large pushes, and a push's commands are read
-// from it beforehand.
+// body is a request's body in a temporary file, unpacked: CGI needs its length, which git does not send for large pushes, and the limit is to hold for what
+// git gets to see and not for what it was packed into.
 type body struct{ file *os.File }
+
+// errCoding says that a body is packed in a way that git's clients do not use.
+var errCoding = errors.New("the body may be packed with gzip and in no other way")
 
 // spool reads the whole body, up to max bytes, and makes it the request's.
 func spool(req *http.Request, max int64) (body, error) {
@@ -26,7 +26,7 @@ func spool(req *http.Request, max int64) (body, error) {
 		return body{}, err
 	}
 	b := body{f}
-	n, err := io.Copy(f, http.MaxBytesReader(nil, req.Body, max))
+	n, err := unpack(f, req, max)
 	if err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
@@ -35,7 +35,24 @@ func spool(req *http.Request, max int64) (body, error) {
 		return body{}, err
 	}
 	req.Body, req.ContentLength, req.TransferEncoding = io.NopCloser(f), n, nil
+	req.Header.Del("Content-Encoding")
 	return b, nil
+}
+
+// unpack writes a request's body as it was before it was packed. More than max bytes, packed or not, are a *http.MaxBytesError.
+func unpack(to io.Writer, req *http.Request, max int64) (int64, error) {
+	packed := http.MaxBytesReader(nil, req.Body, max)
+	switch req.Header.Get("Content-Encoding") {
+	case "":
+		return io.Copy(to, packed)
+	case "gzip", "x-gzip":
+		plain, err := gzip.NewReader(packed)
+		if err != nil {
+			return 0, fmt.Errorf("unpack a request: %w", err)
+		}
+		return io.Copy(to, http.MaxBytesReader(nil, plain, max))
+	}
+	return 0, errCoding
 }
 
 func (b body) discard() {
@@ -50,27 +67,9 @@ func refuseBody(w http.ResponseWriter, err error) {
 		http.Error(w, "the push is too large", http.StatusRequestEntityTooLarge)
 		return
 	}
+	if errors.Is(err, errCoding) {
+		http.Error(w, err.Error(), http.StatusUnsupportedMediaType)
+		return
+	}
 	http.Error(w, "the request could not be read", http.StatusBadRequest)
-}
-
-// maxCommands bounds how many references of one push are told.
-const maxCommands = 1000
-
-// commands reads which references a push wants to move, "old new name" a line: https://git-scm.com/docs/gitprotocol-pack#_reference_update_request
-func (b body) commands() (updates []Update) {
-	if b.file == nil {
-		return nil
-	}
-	scan := pktline.NewScanner(bufio.NewReader(b.file))
-	for scan.Scan() && len(scan.Bytes()) > 0 && len(updates) < maxCommands {
-		line, _, _ := strings.Cut(string(scan.Bytes()), "\x00") // capabilities follow
-		f := strings.Fields(line)
-		if len(f) == 3 && plumbing.IsHash(f[0]) && plumbing.IsHash(f[1]) {
-			updates = append(updates, Update{Ref: f[2], Old: f[0], New: f[1]})
-		}
-	}
-	if _, err := b.file.Seek(0, io.SeekStart); err != nil {
-		return nil // git will fail to read it too
-	}
-	return updates
 }

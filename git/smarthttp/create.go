@@ -44,12 +44,14 @@ func Init(dir, name string, rules Rules) (string, error) {
 }
 
 // config is the repository's whole configuration. https://git-scm.com/docs/git-config
-// What a mirror fetched and nobody has taken is not shown to who clones. allowAnySHA1InWant gives an agent that lost its clone the applied commit back after history was rewritten.
+// Above bigFileThreshold git neither keeps a file in memory nor compares it. What a mirror fetched and nobody has taken is not shown to who clones.
+// allowAnySHA1InWant gives an agent that lost its clone the applied commit back after history was rewritten.
 func config(rules Rules) string {
 	return fmt.Sprintf(`[core]
 	repositoryformatversion = 0
 	filemode = true
 	bare = true
+	bigFileThreshold = 16m
 [http]
 	receivepack = true
 [receive]

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -48,17 +49,32 @@ func installHook(dir string) (hooks string, err error) {
 	if err := os.MkdirAll(hooks, 0o700); err != nil {
 		return "", fmt.Errorf("install the check of pushes: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(hooks, "pre-receive"), []byte(hook), 0o700); err != nil {
+	file := filepath.Join(hooks, "pre-receive")
+	if err := os.WriteFile(file, []byte(hook), 0o700); err != nil {
 		return "", fmt.Errorf("install the check of pushes: %w", err)
 	}
-	return hooks, nil
+	return hooks, runs(file)
 }
+
+// runs sees whether the hook can be run at all, since git takes every push where it cannot. With nobody to ask it refuses.
+func runs(file string) error {
+	cmd := exec.Command(file)
+	cmd.Env = []string{"KUBEHENGE_PUSH=" + os.DevNull}
+	if exited := new(exec.ExitError); !errors.As(cmd.Run(), &exited) || exited.ExitCode() != 1 {
+		return fmt.Errorf("the check of pushes, %s, cannot be run; its folder must be on a file system that programs may be run from (no noexec)", file)
+	}
+	return nil
+}
+
+// maxCommands bounds how many references one push may move.
+const maxCommands = 1000
 
 // gate is the check of one push.
 type gate struct {
 	dir         string
 	ask, answer *os.File
 	done        sync.WaitGroup
+	allowed     []Update // what git may move; for close
 }
 
 // openGate waits for the hook of one push to ask. The caller closes the gate when git has ended.
@@ -70,6 +86,9 @@ func (h *Handler) openGate(ctx context.Context, in Incoming) (*gate, error) {
 	g := &gate{dir: dir}
 	if g.ask, err = pipe(dir, "ask"); err == nil {
 		g.answer, err = pipe(dir, "answer")
+	}
+	if err == nil {
+		_, err = os.Stat(filepath.Join(h.hooks, "pre-receive")) // git would take the push without it
 	}
 	if err != nil {
 		g.close()
@@ -88,7 +107,8 @@ func pipe(dir, name string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR, 0)
 }
 
-func (g *gate) close() {
+// close gives what git was allowed to move; whether it did is for the references to say.
+func (g *gate) close() []Update {
 	for _, f := range []*os.File{g.ask, g.answer} {
 		if f != nil {
 			_ = f.Close() // ends a read that nobody will answer
@@ -96,19 +116,21 @@ func (g *gate) close() {
 	}
 	g.done.Wait()
 	_ = os.RemoveAll(g.dir) // a leftover in the temporary folder is no reason to fail a push
+	return g.allowed
 }
 
 // judge reads what the hook asks, has it judged and answers. A hook that never asks, since git refused the push before, ends with close.
 func (g *gate) judge(ctx context.Context, in Incoming, check func(context.Context, Incoming) bool) {
 	verdict := "no"
 	defer func() { _, _ = fmt.Fprintln(g.answer, verdict) }() // a hook that is gone needs no answer
+	in.Tell = func(line string) { _, _ = fmt.Fprintln(g.answer, "say "+printable(line)) }
 	var err error
 	if in.Quarantine, in.Updates, err = readQuestion(g.ask); err != nil {
+		in.Tell(err.Error())
 		return
 	}
-	in.Tell = func(line string) { _, _ = fmt.Fprintln(g.answer, "say "+printable(line)) }
-	if check(ctx, in) {
-		verdict = "ok"
+	if check == nil || check(ctx, in) {
+		g.allowed, verdict = in.Updates, "ok"
 	}
 }
 
@@ -121,8 +143,11 @@ func readQuestion(from *os.File) (quarantine string, updates []Update, err error
 	quarantine = scan.Text()
 	for scan.Scan() && scan.Text() != "." {
 		f := strings.SplitN(scan.Text(), " ", 3)
-		if len(f) != 3 || !plumbing.IsHash(f[0]) || !plumbing.IsHash(f[1]) || len(updates) == maxCommands {
-			return "", nil, errors.New("the question has another form")
+		if len(updates) == maxCommands {
+			return "", nil, fmt.Errorf("a push may move %d references at most", maxCommands)
+		}
+		if len(f) != 3 || !plumbing.IsHash(f[0]) || !plumbing.IsHash(f[1]) {
+			return "", nil, errors.New("the push cannot be checked: git asked in an unknown form")
 		}
 		updates = append(updates, Update{Ref: f[2], Old: f[0], New: f[1]})
 	}

@@ -24,11 +24,12 @@ type Options struct {
 	Prefix string
 	// Authenticate says whether a user may get in, and under which name updates are told. Nil lets everyone in.
 	Authenticate func(user, password string) (identity string, ok bool)
-	// BeforePush judges a push before git takes it; false refuses it, and what it told is why. Nil takes every push. The context is the request's.
+	// BeforePush judges a push before git takes it; false refuses it, and what it told is why. Nil takes every push. The context ends with the request, and
+	// after Timeout.
 	BeforePush func(ctx context.Context, in Incoming) bool
 	// AfterPush is called after a push that moved at least one reference, before the answer to the pusher ends. It must return soon.
 	AfterPush func(Push)
-	// MaxBody is the largest request, in bytes. Default 256 MiB.
+	// MaxBody is the largest request, in bytes, once unpacked. Default 256 MiB.
 	MaxBody int64
 	// Timeout of one request. Default 5 minutes.
 	Timeout time.Duration
@@ -40,7 +41,7 @@ type Options struct {
 type Handler struct {
 	opts    Options
 	backend string // the path of git-http-backend
-	hooks   string // the folder of the hook that asks BeforePush
+	hooks   string // the folder of the hook that asks about pushes
 }
 
 // New finds git's http-backend and makes a handler.
@@ -57,13 +58,11 @@ func New(o Options) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Handler{opts: o, backend: backend}
-	if o.BeforePush != nil {
-		if h.hooks, err = installHook(dir); err != nil {
-			return nil, err
-		}
+	hooks, err := installHook(dir)
+	if err != nil {
+		return nil, err
 	}
-	return h, nil
+	return &Handler{opts: o, backend: backend, hooks: hooks}, nil
 }
 
 // findBackend asks git where its programs are.
@@ -103,29 +102,22 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		h.run(w, req, identity, nil)
 		return
 	}
-	h.push(w, req, push{dir: dir, identity: identity, wanted: body.commands()})
+	h.push(w, req, Incoming{Repository: filepath.Base(dir), Dir: dir, Identity: identity})
 }
 
-// push is one push while it is taken.
-type push struct {
-	dir, identity string
-	wanted        []Update
-}
-
-func (h *Handler) push(w http.ResponseWriter, req *http.Request, p push) {
-	var env []string
-	if h.opts.BeforePush != nil {
-		g, err := h.openGate(req.Context(), Incoming{Repository: filepath.Base(p.dir), Dir: p.dir, Identity: p.identity})
-		if err != nil {
-			h.opts.Log.Error("push not judged", "reason", err)
-			http.Error(w, "the push cannot be checked now", http.StatusServiceUnavailable)
-			return
-		}
-		defer g.close()
-		env = g.env(h.hooks)
+// push has one push judged and taken, and tells what became of it. What it wants to move is what git asks the hook about, and not what the request says:
+// there are several ways to write that.
+func (h *Handler) push(w http.ResponseWriter, req *http.Request, in Incoming) {
+	ctx, cancel := context.WithTimeout(req.Context(), h.opts.Timeout)
+	defer cancel()
+	g, err := h.openGate(ctx, in)
+	if err != nil {
+		h.opts.Log.Error("push not judged", "reason", err)
+		http.Error(w, "the push cannot be checked now", http.StatusServiceUnavailable)
+		return
 	}
-	h.run(w, req, p.identity, env)
-	h.tell(p.dir, p.identity, p.wanted)
+	h.run(w, req, in.Identity, g.env(h.hooks))
+	h.tell(in.Dir, in.Identity, g.close())
 }
 
 func (h *Handler) authenticate(req *http.Request) (identity string, ok bool) {
@@ -176,10 +168,15 @@ func (h *Handler) setDeadlines(w http.ResponseWriter) {
 	_ = c.SetWriteDeadline(end)
 }
 
+// limits are what one git and its children may take, so that no pack, however small and however folded, takes the machine: memory of 2 GiB and files of
+// 1 GiB each, and as many seconds of a processor as a request may take. Where the system knows no such limit there is none.
+const limits = `ulimit -v 2097152; ulimit -f 2097152; ulimit -t "$KUBEHENGE_SECONDS"; exec "$0"`
+
 // run starts git with an environment of its own: no configuration of the machine or its user, and none of ours.
 func (h *Handler) run(w http.ResponseWriter, req *http.Request, identity string, env []string) {
 	(&cgi.Handler{
-		Path: h.backend,
+		Path: "/bin/sh",
+		Args: []string{"-c", limits, h.backend},
 		Root: h.opts.Prefix,
 		Dir:  h.opts.Dir,
 		Env: append([]string{
@@ -189,6 +186,7 @@ func (h *Handler) run(w http.ResponseWriter, req *http.Request, identity string,
 			"GIT_CONFIG_GLOBAL=" + os.DevNull,
 			"HOME=" + os.DevNull,
 			"REMOTE_USER=" + identity,
+			fmt.Sprintf("KUBEHENGE_SECONDS=%d", max(1, int(h.opts.Timeout.Seconds()))),
 		}, env...),
 		Stderr: stderr{h.opts.Log},
 	}).ServeHTTP(w, withoutCredentials(req))

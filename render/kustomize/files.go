@@ -31,6 +31,7 @@ type scan struct {
 	count    int
 	nodes    int
 	objects  int
+	pulled   int // kustomizations within others, each time
 }
 
 func newScan(tree Tree) *scan { return &scan{tree: tree, files: map[string]*file{}} }

@@ -10,10 +10,10 @@ import (
 const (
 	maxFile    = 1 << 20 // bytes of one file
 	maxTotal   = 8 << 20 // bytes of all files
-	maxFiles   = 256
-	maxNodes   = 50_000 // YAML nodes of all files, aliases counted as what they stand for
-	maxObjects = 500    // objects and patches
-	maxDepth   = 16     // kustomizations within kustomizations
+	maxFiles   = 256     // also kustomizations, each as often as it is pulled in
+	maxNodes   = 50_000  // YAML nodes of all files, aliases counted as what they stand for
+	maxObjects = 500     // objects and patches
+	maxDepth   = 16      // kustomizations within kustomizations
 )
 
 // expandedSize counts a document's nodes with every alias replaced by what it stands for, and stops beyond the limit.

@@ -158,8 +158,12 @@ func (s *scan) below(t *target, field, folder string, above []string) (*target, 
 		s.tellField(t, field, fmt.Sprintf("more than %d kustomizations within each other", maxDepth))
 		return nil, nil
 	}
-	if len(s.files) > 4*maxFiles {
+	if len(s.files) > 4*maxFiles || s.pulled > maxFiles {
 		return nil, nil // already told; no need to read on
+	}
+	if s.pulled++; s.pulled > maxFiles {
+		s.tellField(t, field, fmt.Sprintf("the overlay pulls in more than %d kustomizations, those that it pulls in several times counted each time", maxFiles))
+		return nil, nil
 	}
 	return s.target(folder, above)
 }

@@ -58,6 +58,11 @@ func (p Place) Read() Need { return Need{VMAudit, p.workload(), "reading the rep
 // Administer is what everything takes that reaches further than one cluster; why says what it is.
 func (p Place) Administer(why string) Need { return Need{SysModify, p.workload(), why} }
 
+// Pass is what history takes in which a file came and went that is no cluster's: as much as making a cluster, which it may have been.
+func (p Place) Pass(file string) Need {
+	return Need{VMAllocate, p.workload(), "bringing " + file + " and taking it away again"}
+}
+
 // Kubeconfig is what the administrator's kubeconfig of a cluster takes.
 func (p Place) Kubeconfig(namespace, name string) Need {
 	return Need{SysModify, p.pool(namespace, name), fmt.Sprintf("downloading the kubeconfig of %s/%s", namespace, name)}
@@ -95,7 +100,7 @@ func (p Place) bridge(c *v1alpha1.ClusterClaim, why string) []Need {
 }
 
 // Claim is what a change of one claim takes, from what it was to what it is, both with their defaults; nil is none. A claim that stands as Deleted
-// counts as none: what follows it is a new cluster. The claims must differ.
+// counts as none: what follows it is a new cluster. Claims that are alike count as changed: something else of the cluster's was.
 func (p Place) Claim(before, after *v1alpha1.ClusterClaim) []Need {
 	switch {
 	case after != nil && !lives(before) && lives(after):

@@ -7,11 +7,12 @@ import (
 	"path"
 	"slices"
 
+	"kubehenge.dev/git"
 	"kubehenge.dev/render"
 )
 
 // Paths are the files that differ between two trees, sorted. A folder is named where something in it differs that is no file's content: a mode, or a
-// link. Folders with equal digests are not walked, so that the cost grows with the change.
+// link. Folders with equal digests are not walked, so that the cost grows with the change; what is more than a working folder could hold is git.ErrTooLarge.
 func Paths(before, after render.Tree) ([]string, error) {
 	d := &differ{before: before, after: after}
 	if err := d.folder("."); err != nil {
@@ -21,9 +22,13 @@ func Paths(before, after render.Tree) ([]string, error) {
 	return d.found, nil
 }
 
+// maxCompared bounds how many files and folders are compared, since Git's folders can hold themselves many times over.
+const maxCompared = 300_000
+
 type differ struct {
 	before, after render.Tree
 	found         []string
+	compared      int
 }
 
 // folder compares two folders; one of them may be missing.
@@ -35,6 +40,9 @@ func (d *differ) folder(at string) error {
 	is, err := entriesOf(d.after, at)
 	if err != nil {
 		return err
+	}
+	if d.compared += len(was) + len(is); d.compared > maxCompared {
+		return fmt.Errorf("more than %d files and folders differ: %w", maxCompared, git.ErrTooLarge)
 	}
 	found := len(d.found)
 	for name := range union(was, is) {

@@ -15,8 +15,10 @@ import (
 type Change struct {
 	// Before and After are the renderings of the two trees. Made by one Renderer, one after the other, they cost what changed.
 	Before, After *render.Rendering
-	// Paths are what Paths finds between the trees.
+	// Paths are what Paths finds between the trees, and files of After that commits on the way changed and changed back.
 	Paths []string
+	// Passing are files that commits on the way brought and took away again.
+	Passing []string
 	// Zones are as in Place.
 	Zones map[string]string
 }
@@ -24,7 +26,7 @@ type Change struct {
 // Needs are all that the change takes, each once, sorted by path and privilege. Without a Fleet before, as in an empty repository, nobody's workload
 // pool is known, and the change is an administrator's of Proxmox VE.
 func (c Change) Needs() []Need {
-	if len(c.Paths) == 0 {
+	if len(c.Paths)+len(c.Passing) == 0 {
 		return nil
 	}
 	if c.Before.Fleet == nil {
@@ -75,18 +77,32 @@ func (w *weighing) paths() {
 	folders := map[string]*render.Overlay{}
 	for _, r := range []*render.Rendering{w.change.Before, w.change.After} {
 		for _, o := range r.Overlays {
-			folders[o.Path] = o
+			if known := folders[o.Path]; known == nil || o.Namespace != "" && o.Name != "" {
+				folders[o.Path] = o // what lost its identity is still the cluster's that it was
+			}
 		}
 	}
 	for _, file := range w.change.Paths {
-		o := holder(folders, file)
-		if o == nil || o.Namespace == "" || o.Name == "" {
+		if !w.owns(folders, file) {
 			w.outside = true
 			w.needs = append(w.needs, w.place.Administer("changing "+file+", which is no cluster's own file,"))
-			continue
 		}
-		w.own[o.Path] = true
 	}
+	for _, file := range w.change.Passing {
+		if !w.owns(folders, file) {
+			w.needs = append(w.needs, w.place.Pass(file))
+		}
+	}
+}
+
+// owns gives a file to the overlay in whose folder it is, if there is one that is known.
+func (w *weighing) owns(folders map[string]*render.Overlay, file string) bool {
+	o := holder(folders, file)
+	if o == nil || o.Namespace == "" || o.Name == "" {
+		return false
+	}
+	w.own[o.Path] = true
+	return true
 }
 
 // holder is the overlay whose folder, the nearest upwards, holds a file.

@@ -25,7 +25,8 @@ const (
 
 // Change is one commit.
 type Change struct {
-	// Commit is its 40 digits, Subject its first line, Body the rest of what people wrote.
+	// Commit is its 40 digits, Subject its first line, Body the rest of what people wrote. Neither is told where it names a cluster that the commit touched
+	// and that the person may not see.
 	Commit  string `json:"commit"`
 	Subject string `json:"subject"`
 	Body    string `json:"body,omitempty"`

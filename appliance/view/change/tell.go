@@ -46,7 +46,7 @@ func (t *Teller) tell(ctx context.Context, c *history.Commit, most int) (Change,
 		return Change{}, err
 	}
 	told := Change{
-		Commit: c.Hash, Subject: c.Subject, Body: history.Body(full), Author: c.Author, Time: c.Time, User: c.User, SignedBy: t.signedBy(full),
+		Commit: c.Hash, Subject: Subject(c, t.Viewer.Sees), Body: t.body(c, full), Author: c.Author, Time: c.Time, User: c.User, SignedBy: t.signedBy(full),
 		Checked: t.checked(c, full), State: t.state(c), Clusters: t.Viewer.clusters(c, most), Files: t.Viewer.files(c, most),
 	}
 	if told.Vouched, err = t.Repository.Vouched(c.Hash); err != nil {
@@ -54,6 +54,14 @@ func (t *Teller) tell(ctx context.Context, c *history.Commit, most int) (Change,
 	}
 	told.Undo, err = t.glance(ctx, c)
 	return told, err
+}
+
+func (t *Teller) body(c *history.Commit, full *git.Commit) string {
+	body := history.Body(full)
+	if namesHidden(c, body, t.Viewer.Sees) {
+		return ""
+	}
+	return body
 }
 
 // List is Brief of each.

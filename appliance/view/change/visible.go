@@ -3,6 +3,8 @@ package change
 import (
 	"context"
 	"slices"
+	"strings"
+	"unicode"
 
 	"kubehenge.dev/appliance/history"
 	"kubehenge.dev/render/permission"
@@ -77,4 +79,21 @@ func (v *Viewer) clusters(c *history.Commit, most int) []Cluster {
 		}
 	}
 	return list
+}
+
+// elsewhere is the subject of a commit whose own names what the person may not see.
+const elsewhere = "A change of several clusters"
+
+// Subject is a commit's subject as somebody who sees some clusters may read it: not where it names one that the commit touched and they do not see.
+func Subject(c *history.Commit, sees func(history.Cluster) bool) string {
+	if namesHidden(c, c.Subject, sees) {
+		return elsewhere
+	}
+	return c.Subject
+}
+
+// namesHidden tells whether a text about a commit names a cluster that it touched and that is not seen.
+func namesHidden(c *history.Commit, text string, sees func(history.Cluster) bool) bool {
+	words := strings.FieldsFunc(text, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return slices.ContainsFunc(c.Touches, func(t history.Touch) bool { return slices.Contains(words, t.Name) && !sees(t.Cluster) })
 }

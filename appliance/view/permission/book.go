@@ -20,7 +20,8 @@ type Book struct {
 
 type page struct {
 	*Holder
-	seen time.Time
+	source Source
+	seen   time.Time
 }
 
 // NewBook is empty. Pools is as in New.
@@ -28,15 +29,16 @@ func NewBook(c clock.PassiveClock, pools func(ctx context.Context) map[string]bo
 	return &Book{clock: c, pools: pools, holders: map[string]*page{}}
 }
 
-// Of is the Holder of who has that key, made with the source where there is none.
+// Of is the Holder of who has that key, made with the source where there is none or it had another: who signs in anew is asked for with the new ticket, and
+// not until the old one has run out.
 func (b *Book) Of(key string, source Source) *Holder {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.clock.Now()
 	b.sweep(now)
 	p := b.holders[key]
-	if p == nil {
-		p = &page{Holder: New(source, b.clock, b.pools)}
+	if p == nil || p.source != source {
+		p = &page{Holder: New(source, b.clock, b.pools), source: source}
 		b.holders[key] = p
 	}
 	p.seen = now
