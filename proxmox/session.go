@@ -2,10 +2,12 @@ package proxmox
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -122,14 +124,24 @@ func Realms(ctx context.Context, o Options) ([]Realm, error) {
 
 // AllPermissions are the caller's own effective privileges, sorted, by path: on the top paths, on each path that has an ACL entry, and on each pool
 // with its members. A path of these on which the caller has none is left out (pve-access-control PVE/RPCEnvironment.pm, get_effective_permissions).
+// Paths with the same privileges, as a thousand pools below one, share one list, which must not be changed.
 func (c *Client) AllPermissions(ctx context.Context) (map[string][]string, error) {
-	var answer map[string]map[string]flag
+	var answer map[string]json.RawMessage
 	if err := c.get(ctx, "/access/permissions", &answer); err != nil {
 		return nil, fmt.Errorf("read privileges: %w", err)
 	}
-	all := make(map[string][]string, len(answer))
-	for path, on := range answer {
-		all[path] = slices.Sorted(maps.Keys(on))
+	all, alike := make(map[string][]string, len(answer)), map[string][]string{}
+	for path, text := range answer {
+		var on map[string]flag
+		if err := json.Unmarshal(text, &on); err != nil {
+			return nil, fmt.Errorf("read privileges on %s: %w", path, err)
+		}
+		held := slices.Sorted(maps.Keys(on))
+		words := strings.Join(held, " ")
+		if _, known := alike[words]; !known {
+			alike[words] = held
+		}
+		all[path] = alike[words]
 	}
 	return all, nil
 }

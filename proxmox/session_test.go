@@ -103,6 +103,9 @@ func TestAllPermissionsAreByPath(t *testing.T) {
 	if !slices.Contains(all["/pool/kubehenge/a.one"], "VM.Allocate") || len(all["/pool/kubehenge/a.two"]) > 0 {
 		t.Errorf("alice may %v", all)
 	}
+	if one, above := all["/pool/kubehenge/a.one"], all["/pool/kubehenge"]; &one[0] != &above[0] {
+		t.Error("what many paths have alike is kept for each of them")
+	}
 	zones, err := adminOf(t, s).Zones(ctx)
 	if err != nil {
 		t.Fatal(err)
