@@ -24,7 +24,7 @@ func aclEndpoints() []*endpoint {
 	}
 }
 
-func (s *Server) builtin(role string) bool {
+func (s *state) builtin(role string) bool {
 	return slices.ContainsFunc(access.Builtin(s.version), func(r access.Role) bool { return r.Name == role })
 }
 
@@ -164,21 +164,21 @@ func (c *call) updateACL() (any, error) {
 // aclSubject is a kind of subject, the parameter that names some, and the test whether one exists.
 var aclSubjects = []struct {
 	kind, param string
-	exists      func(s *Server, id string) error
+	exists      func(s *state, id string) error
 }{
-	{permission.KindGroup, "groups", func(s *Server, id string) error {
+	{permission.KindGroup, "groups", func(s *state, id string) error {
 		if s.acl.Groups[id] == nil {
 			return fail("group '%s' does not exist", id)
 		}
 		return nil
 	}},
-	{permission.KindUser, "users", func(s *Server, id string) error {
+	{permission.KindUser, "users", func(s *state, id string) error {
 		if s.acl.Users[id] == nil {
 			return fail("user '%s' does not exist", id)
 		}
 		return nil
 	}},
-	{permission.KindToken, "tokens", func(s *Server, id string) error {
+	{permission.KindToken, "tokens", func(s *state, id string) error {
 		_, err := s.tokenOf(permission.SplitToken(id))
 		return err
 	}},

@@ -127,7 +127,7 @@ func userName(claims map[string]any, claim string) (string, error) {
 }
 
 // openIDAccount finds the user, or makes it where the realm wants that.
-func (s *Server) openIDAccount(r *realm, user string, claims map[string]any) error {
+func (s *state) openIDAccount(r *realm, user string, claims map[string]any) error {
 	if s.acl.Users[user] == nil && r.options["autocreate"] == "1" {
 		u := &permission.User{Enable: true, Tokens: map[string]*permission.Token{}}
 		for claim, field := range map[string]*string{"email": &u.Email, "given_name": &u.FirstName, "family_name": &u.LastName} {
@@ -147,7 +147,7 @@ var groupName = regexp.MustCompile(`\A[A-Za-z0-9._-]+\z`)
 
 // openIDGroups puts the user into the groups of the claim, which bear the realm's name behind their own. Groups that do
 // not exist are left out unless the realm makes them.
-func (s *Server) openIDGroups(r *realm, user string, claim any) {
+func (s *state) openIDGroups(r *realm, user string, claim any) {
 	list, ok := claim.([]any)
 	if !ok {
 		return

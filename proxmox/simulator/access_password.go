@@ -8,7 +8,7 @@ import (
 )
 
 // realmOf is the realm of a user.
-func (s *Server) realmOf(user string) (*realm, error) {
+func (s *state) realmOf(user string) (*realm, error) {
 	name := user[strings.LastIndexByte(user, '@')+1:]
 	if r := s.realms[name]; r != nil {
 		return r, nil
@@ -17,7 +17,7 @@ func (s *Server) realmOf(user string) (*realm, error) {
 }
 
 // authenticate checks a user's password. Sign-ins keep the reason to themselves.
-func (s *Server) authenticate(user, password string) error {
+func (s *state) authenticate(user, password string) error {
 	r, err := s.realmOf(user)
 	u := s.acl.Users[user]
 	switch {
@@ -62,7 +62,7 @@ func (c *call) reauthenticate(user, param string) error {
 }
 
 // setPassword stores a password where the realm keeps them itself.
-func (s *Server) setPassword(user, password string, u *permission.User) error {
+func (s *state) setPassword(user, password string, u *permission.User) error {
 	r, err := s.realmOf(user)
 	switch {
 	case err != nil:

@@ -19,7 +19,7 @@ var capabilityOf = map[string]*regexp.Regexp{
 }
 
 // capabilities is the coarse map of privileges that a sign-in returns.
-func (s *Server) capabilities(user string) row {
+func (s *state) capabilities(user string) row {
 	caps := row{}
 	for part := range capabilityOf {
 		caps[part] = row{}
@@ -95,7 +95,7 @@ func (c *call) readPermissions() (any, error) {
 	return data, nil
 }
 
-func (s *Server) flags(subject, path string) row {
+func (s *state) flags(subject, path string) row {
 	flags := row{}
 	for p, propagate := range s.acl.Privileges(subject, path) {
 		flags[p] = bit(propagate)

@@ -75,7 +75,7 @@ func (c *call) listRealms() (any, error) {
 	return rows, nil
 }
 
-func (s *Server) realmsDigest() string {
+func (s *state) realmsDigest() string {
 	var b strings.Builder
 	for _, name := range sortedKeys(s.realms) {
 		r := s.realms[name]

@@ -5,23 +5,19 @@ import (
 	"strings"
 
 	"kubehenge.dev/proxmox/simulator/permission"
-	"kubehenge.dev/proxmox/simulator/schema"
 )
 
-// syncEndpoints take over users and groups from directories. Source: pve-access-control src/PVE/API2/{Domains,Jobs/RealmSync}.pm.
+// syncFields say what taking over from a directory does.
+const syncFields = "remove-vanished string(/(?:(?:(?:acl|properties|entry);)*(?:acl|properties|entry))|none/); scope enum(users groups both); enable-new bool;"
+
+// syncEndpoints take over users and groups from directories. Source: pve-access-control src/PVE/API2/Domains.pm.
 func syncEndpoints() []*endpoint {
-	const at = "/cluster/jobs/realm-sync"
-	allowed := all(need("/access/realm/{realm}", "Realm.AllocateUser"), need("/access/groups", "User.Modify"))
-	const vanished = "remove-vanished string(/(?:(?:(?:acl|properties|entry);)*(?:acl|properties|entry))|none/); scope enum(users groups both); enable-new bool;"
-	const job = "id* configid(..64); comment string(..512); enabled bool; schedule* calendar-event(..128);" + vanished
-	return []*endpoint{
-		on("POST /access/domains/{realm}/sync", allowed, "dry-run bool; full bool; purge bool;"+vanished, (*call).syncRealm),
-		on("GET "+at, need("/", "Sys.Audit"), "", (*call).listSyncJobs),
-		on("POST "+at+"/{id}", allowed, job+"realm realm(..32)", (*call).createSyncJob),
-		on("GET "+at+"/{id}", need("/", "Sys.Audit"), "id* configid", (*call).readSyncJob),
-		on("PUT "+at+"/{id}", (*call).maySyncJob, job+"delete configid-list(..4096)", (*call).updateSyncJob),
-		on("DELETE "+at+"/{id}", need("/", "Sys.Modify"), "id* configid", (*call).deleteSyncJob),
-	}
+	return []*endpoint{on("POST /access/domains/{realm}/sync", maySync(), "dry-run bool; full bool; purge bool;"+syncFields, (*call).syncRealm)}
+}
+
+// maySync asks for the privileges to take over from the realm that the call names.
+func maySync() guard {
+	return all(need("/access/realm/{realm}", "Realm.AllocateUser"), need("/access/groups", "User.Modify"))
 }
 
 // Directory is what stands in the LDAP or Active Directory server behind a realm: there is no such server, so an inventory
@@ -116,7 +112,7 @@ func (c *call) syncRealm() (any, error) {
 }
 
 // takeOver makes the realm's users and groups those of its directory.
-func (s *Server) takeOver(t *task, r *realm, options map[string]string) {
+func (s *state) takeOver(t *task, r *realm, options map[string]string) {
 	removed := strings.Split(options["remove-vanished"], ";")
 	if options["scope"] != "groups" {
 		s.takeOverUsers(t, r, removed, options["enable-new"] != "0")
@@ -128,7 +124,7 @@ func (s *Server) takeOver(t *task, r *realm, options map[string]string) {
 	t.say("successfully updated configuration")
 }
 
-func (s *Server) takeOverUsers(t *task, r *realm, removed []string, enable bool) {
+func (s *state) takeOverUsers(t *task, r *realm, removed []string, enable bool) {
 	for _, id := range sortedKeys(s.acl.Users) {
 		name, ours := strings.CutSuffix(id, "@"+r.name)
 		if _, there := r.directory.user(name); !ours || there {
@@ -154,7 +150,7 @@ func (s *Server) takeOverUsers(t *task, r *realm, removed []string, enable bool)
 	}
 }
 
-func (s *Server) takeOverGroups(t *task, r *realm, removed []string) {
+func (s *state) takeOverGroups(t *task, r *realm, removed []string) {
 	ours := map[string]bool{}
 	for name, members := range r.directory.Groups {
 		id := name + "-" + r.name
@@ -184,83 +180,4 @@ func (s *Server) takeOverGroups(t *task, r *realm, removed []string) {
 			delete(s.acl.Groups, id)
 		}
 	}
-}
-
-const syncJobs = "/cluster/jobs/realm-sync"
-
-// syncJob is the job that the path names.
-func (c *call) syncJob() row { return c.s.sections[syncJobs][c.text("id")] }
-
-// maySyncJob asks for the realm of the job that the path names.
-func (c *call) maySyncJob() error {
-	if j := c.syncJob(); j != nil {
-		if err := c.check("/access/realm/"+schema.Text(j["realm"]), "Realm.AllocateUser"); err != nil {
-			return err
-		}
-	}
-	return c.check("/access/groups", "User.Modify")
-}
-
-func (c *call) listSyncJobs() (any, error) {
-	rows := []any{}
-	for _, id := range sortedKeys(c.s.sections[syncJobs]) {
-		r := row{"id": id}
-		for k, v := range c.s.sections[syncJobs][id] {
-			r[k] = v
-		}
-		rows = append(rows, r)
-	}
-	return rows, nil
-}
-
-func (c *call) setSyncJob(old row) row {
-	s := section{id: "id"}
-	r := s.fill(c, old)
-	r["type"] = "realm-sync"
-	return r
-}
-
-func (c *call) createSyncJob() (any, error) {
-	id, realm := c.text("id"), c.s.realms[c.text("realm")]
-	switch {
-	case c.syncJob() != nil:
-		return nil, fail("Job '%s' already exists", id)
-	case realm == nil:
-		return nil, invalid("realm", "No such realm '%s'", c.text("realm"))
-	case realm.kind != "ldap" && realm.kind != "ad":
-		return nil, invalid("realm", "Only LDAP/AD realms can be synced.")
-	}
-	if c.s.sections[syncJobs] == nil {
-		c.s.sections[syncJobs] = map[string]row{}
-	}
-	r := c.setSyncJob(nil)
-	if _, set := r["enabled"]; !set {
-		r["enabled"] = 1
-	}
-	c.s.sections[syncJobs][id] = r
-	return nil, nil
-}
-
-func (c *call) readSyncJob() (any, error) {
-	if j := c.syncJob(); j != nil {
-		return j, nil
-	}
-	return nil, invalid("id", "No such job '%s'", c.text("id"))
-}
-
-func (c *call) updateSyncJob() (any, error) {
-	j := c.syncJob()
-	if j == nil {
-		return nil, fail("no such realm-sync job")
-	}
-	c.s.sections[syncJobs][c.text("id")] = c.setSyncJob(j)
-	return nil, nil
-}
-
-func (c *call) deleteSyncJob() (any, error) {
-	if c.syncJob() == nil {
-		return nil, invalid("id", "No such job '%s'", c.text("id"))
-	}
-	delete(c.s.sections[syncJobs], c.text("id"))
-	return nil, nil
 }

@@ -40,7 +40,7 @@ func factorRow(e tfa.Entry) row {
 	return r
 }
 
-func (s *Server) factorRows(user string) []any {
+func (s *state) factorRows(user string) []any {
 	rows := []any{}
 	for _, e := range s.tfa[user].Entries() {
 		rows = append(rows, factorRow(e))
@@ -49,7 +49,7 @@ func (s *Server) factorRows(user string) []any {
 }
 
 // addLocks tells who is locked out of second factors.
-func (s *Server) addLocks(data row, user string) {
+func (s *state) addLocks(data row, user string) {
 	totp, until := s.tfa[user].Locked(s.now())
 	if totp {
 		data["totp-locked"] = 1
@@ -215,7 +215,7 @@ func (c *call) unlockTFA() (any, error) {
 // tfaPrefix marks the data of a ticket that is only half of a sign-in.
 const tfaPrefix = "!tfa!"
 
-func (s *Server) challenge(user string, open map[string]any) string {
+func (s *state) challenge(user string, open map[string]any) string {
 	text, _ := json.Marshal(open) // cannot fail
 	return s.tickets.Sign(tfaPrefix+string(text), user)
 }
@@ -303,7 +303,6 @@ func TOTP(secret string, at time.Time) (string, error) {
 
 // loadTFA makes the second factors of an inventory's users.
 func (s *Server) loadTFA(inv *Inventory) error {
-	s.tfa = map[string]*tfa.Factors{}
 	for _, u := range inv.Users {
 		if u.TFA == nil {
 			continue
@@ -338,7 +337,7 @@ func (s *Server) saveTFA(user string) *TFASpec {
 }
 
 // forgetUser takes a user away with all that is about it. The superuser stays.
-func (s *Server) forgetUser(id string) {
+func (s *state) forgetUser(id string) {
 	if u := s.acl.Users[id]; u != nil {
 		for name := range u.Tokens {
 			s.acl.Forget(permission.KindToken, id+"!"+name)

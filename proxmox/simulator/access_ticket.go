@@ -61,7 +61,7 @@ func (c *call) signInAs(user string) (challenge string, err error) {
 	return c.secondFactor(user)
 }
 
-func (s *Server) addClusterName(data row, user string) {
+func (s *state) addClusterName(data row, user string) {
 	if s.cluster != "" && s.acl.Has(user, "/", "Sys.Audit") {
 		data["clustername"] = s.cluster
 	}
@@ -94,7 +94,7 @@ func (c *call) verifyPrivileges(user string) (any, error) {
 }
 
 // renews tells whether the password is a ticket of the user, or of the superuser.
-func (s *Server) renews(user, password string) bool {
+func (s *state) renews(user, password string) bool {
 	owner, ok := s.tickets.Verify(password, "")
 	return ok && (owner == user || owner == permission.Superuser)
 }

@@ -128,7 +128,7 @@ func (c *call) seesUser(id string) bool {
 	return slices.ContainsFunc(c.s.groupsOf(id), func(g string) bool { return c.may("/access/groups/"+g, "User.Modify|Sys.Audit") })
 }
 
-func (s *Server) groupsOf(user string) []string {
+func (s *state) groupsOf(user string) []string {
 	groups := []string{}
 	for _, id := range sortedKeys(s.acl.Groups) {
 		if s.acl.Groups[id].Users[user] {
@@ -276,7 +276,7 @@ func (c *call) listTokens() (any, error) {
 	return tokenRows(u), nil
 }
 
-func (s *Server) tokenOf(user, name string) (*permission.Token, error) {
+func (s *state) tokenOf(user, name string) (*permission.Token, error) {
 	if u := s.acl.Users[user]; u == nil {
 		return nil, fail("no such user ('%s')", user)
 	} else if t := u.Tokens[name]; t != nil {

@@ -39,7 +39,7 @@ func (s *Server) serve(r *http.Request) wire.Response {
 	case !apiFormats[format]:
 		return plain(501, "no formatter for uri "+rest+", "+format)
 	}
-	c := &call{s: s, ctx: r.Context(), method: r.Method, path: rest, upgrade: r.Header.Get("Upgrade")}
+	c := &call{s: s.state, ctx: r.Context(), method: r.Method, path: rest, upgrade: r.Header.Get("Upgrade")}
 	resp, delay := s.answer(c, r, format)
 	s.wait(c, delay)
 	s.record(c, resp)

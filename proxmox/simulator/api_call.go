@@ -7,12 +7,13 @@ import (
 	"strconv"
 	"time"
 
+	"kubehenge.dev/proxmox/simulator/fault"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
 // call is one call to the API while it is answered.
 type call struct {
-	s      *Server
+	s      *state
 	ctx    context.Context
 	method string
 	path   string // decoded, below /api2/json
@@ -23,10 +24,10 @@ type call struct {
 	file   *uploaded
 	end    *endpoint
 
-	total   *int   // number of rows without a limit, shown beside the data
-	changes string // pending changes, shown beside the data
-	fault   *Fault // of the task that this call starts
-	giveUp  func() // undoes what the call reserved for its task, if the task fails before it begins
+	total   *int         // number of rows without a limit, shown beside the data
+	changes string       // pending changes, shown beside the data
+	fault   *fault.Fault // of the task that this call starts
+	giveUp  func()       // undoes what the call reserved for its task, if the task fails before it begins
 
 	upgrade  string // protocol that the client wants to go on with
 	takeover func(http.ResponseWriter, *http.Request)
@@ -120,9 +121,9 @@ func integer(text string) any {
 }
 
 // now is the time by the cluster's clock, which may be off.
-func (s *Server) now() time.Time { return s.clock.Now().Add(time.Duration(s.jump.Load())) }
+func (s *state) now() time.Time { return s.clock.Now().Add(time.Duration(s.jump.Load())) }
 
-func (s *Server) unix() int64 { return s.now().Unix() }
+func (s *state) unix() int64 { return s.now().Unix() }
 
 func mustJSON(v any) []byte {
 	b, err := json.Marshal(v)

@@ -11,7 +11,7 @@ import (
 )
 
 // active tells whether a user is there, enabled and not expired.
-func (s *Server) active(user string) bool {
+func (s *state) active(user string) bool {
 	u := s.acl.Users[user]
 	return u != nil && u.Enable && (u.Expire == 0 || u.Expire > s.unix())
 }

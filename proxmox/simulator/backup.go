@@ -49,7 +49,7 @@ func backupEndpoints() []*endpoint {
 	}
 }
 
-func (s *Server) job(id string) *job {
+func (s *state) job(id string) *job {
 	for _, j := range s.jobs {
 		if j.id == id {
 			return j
@@ -179,7 +179,7 @@ func (c *call) deleteJob() (any, error) {
 }
 
 // covers tells whether a job takes a guest, enabled or not: of a pool only the direct members.
-func (s *Server) covers(j *job, g *guest) bool {
+func (s *state) covers(j *job, g *guest) bool {
 	f := j.fields
 	if f["node"] != "" && f["node"] != g.node {
 		return false

@@ -32,7 +32,7 @@ func (c *call) restoreVM(w *change) (any, error) {
 			c.giveUp()
 			return fail("unable to restore VM %d - no such volume '%s'", w.vmid, c.text("archive"))
 		}
-		return c.restore(t, w, old, archived, c.restoredDrive)
+		return c.restore(t, w, old, archived, (*call).restoredDrive)
 	}), nil
 }
 
@@ -66,7 +66,7 @@ func (c *call) reserve(old *guest, vmid int, kind, node string) {
 
 // restore is the task: it allocates the disks anew, takes over the configuration with what the call sets, and removes what the
 // guest had before.
-func (c *call) restore(t *task, w *change, old *guest, archived *volume, drive func(name, value string, vmid int) (string, *volume, error)) error {
+func (c *call) restore(t *task, w *change, old *guest, archived *volume, drive func(c *call, name, value string, vmid int) (string, *volume, error)) error {
 	s, conf := c.s, parseConf(string(archived.data))
 	var made []*volume
 	undo := func(err error) error {
@@ -80,7 +80,7 @@ func (c *call) restore(t *task, w *change, old *guest, archived *volume, drive f
 		if !guestconf.DriveName.MatchString(name) && !guestconf.MountName.MatchString(name) {
 			continue
 		}
-		stored, v, err := drive(name, conf[name], w.vmid)
+		stored, v, err := drive(c, name, conf[name], w.vmid)
 		if err != nil {
 			return undo(fail("unable to restore VM %d - %s", w.vmid, flat(err)))
 		}
@@ -182,7 +182,7 @@ func (c *call) restoreCT(w *change) (any, error) {
 			c.giveUp()
 			return fail("unable to restore CT %d - no such volume '%s'", w.vmid, c.text("ostemplate"))
 		}
-		return c.restore(t, w, old, archived, c.restoredMount)
+		return c.restore(t, w, old, archived, (*call).restoredMount)
 	}), nil
 }
 

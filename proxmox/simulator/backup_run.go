@@ -16,14 +16,14 @@ import (
 // dumpEndpoints make backups and take old ones away. Source: pve-manager PVE/API2/VZDump.pm, pve-storage
 // src/PVE/API2/Storage/PruneBackups.pm.
 func dumpEndpoints() []*endpoint {
-	const prune = "/nodes/{node}/storage/{storage}/prunebackups"
+	const pruned = "/nodes/{node}/storage/{storage}/prunebackups"
 	const which = "prune-backups prune-backups; type enum(qemu lxc); vmid vmid"
 	return []*endpoint{
 		on("POST /nodes/{node}/vzdump", anyone, strings.Replace(dumpFields, "; node node", "", 1)+"; job-id string(..50 /\\S+/); stdout bool", (*call).dump),
 		on("GET /nodes/{node}/vzdump/defaults", anyone, "storage storage-id", (*call).dumpDefaults),
 		on("GET /nodes/{node}/vzdump/extractconfig", anyone, "volume* string", (*call).extractConfig),
-		on("GET "+prune, need("/storage/{storage}", "Datastore.Audit|Datastore.AllocateSpace"), which, (*call).listPruned),
-		on("DELETE "+prune, anyone, which, (*call).prune),
+		on("GET "+pruned, need("/storage/{storage}", "Datastore.Audit|Datastore.AllocateSpace"), which, (*call).listPruned),
+		on("DELETE "+pruned, anyone, which, (*call).prune),
 	}
 }
 
@@ -50,7 +50,7 @@ func (c *call) dump() (any, error) {
 }
 
 // forkDump starts the task that makes the backups of a job on a node.
-func (s *Server) forkDump(c *call, node string, j *job, ids []int) string {
+func (s *state) forkDump(c *call, node string, j *job, ids []int) string {
 	id := ""
 	if len(ids) == 1 {
 		id = itoa(ids[0])
@@ -166,7 +166,7 @@ func (c *call) dumpGuest(t *task, j *job, st *storage, vmid int) error {
 }
 
 // archiveName is the name of the file that a backup made now has.
-func (s *Server) archiveName(g *guest, compress string) string {
+func (s *state) archiveName(g *guest, compress string) string {
 	ending := map[string]string{"qemu": "vma", "lxc": "tar"}[g.kind] + map[string]string{"1": ".lzo", "lzo": ".lzo", "gzip": ".gz", "zstd": ".zst"}[compress]
 	return fmt.Sprintf("vzdump-%s-%d-%s.%s", g.kind, g.vmid, s.now().UTC().Format("2006_01_02-15_04_05"), ending)
 }
@@ -263,7 +263,7 @@ func keepOf(text string) map[string]int {
 }
 
 // marked are the backups on a storage with what becomes of them, guest by guest. A vmid of 0 and an empty kind mean all.
-func (s *Server) marked(node string, st *storage, keep map[string]int, vmid int, kind string) (marks map[string]string, list []*volume) {
+func (s *state) marked(node string, st *storage, keep map[string]int, vmid int, kind string) (marks map[string]string, list []*volume) {
 	groups := map[string][]retention.Backup{}
 	for _, key := range sortedKeys(s.volumes) {
 		v := s.volumes[key]
@@ -334,7 +334,7 @@ func (c *call) prune() (any, error) {
 }
 
 // pruneGuest removes the backups that are not to be kept.
-func (s *Server) pruneGuest(t *task, st *storage, keep map[string]int, vmid int, kind string) {
+func (s *state) pruneGuest(t *task, st *storage, keep map[string]int, vmid int, kind string) {
 	marks, list := s.marked(t.node, st, keep, vmid, kind)
 	for _, v := range list {
 		if marks[v.id] == retention.Remove {
@@ -345,7 +345,7 @@ func (s *Server) pruneGuest(t *task, st *storage, keep map[string]int, vmid int,
 }
 
 // nextRun is when a job is due next, 0 if never.
-func (s *Server) nextRun(j *job, after time.Time) int64 {
+func (s *state) nextRun(j *job, after time.Time) int64 {
 	e, err := calendar.Parse(j.fields["schedule"])
 	if err != nil {
 		return 0
@@ -358,7 +358,7 @@ func (s *Server) nextRun(j *job, after time.Time) int64 {
 }
 
 // runJobs starts the backup jobs that are due, on every node.
-func (s *Server) runJobs() {
+func (s *state) runJobs() {
 	for _, j := range s.jobs {
 		due := s.nextRun(j, time.Unix(j.last, 0))
 		if j.fields["enabled"] == "0" || due == 0 || due > s.unix() {

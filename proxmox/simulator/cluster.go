@@ -54,7 +54,7 @@ func (c *call) clusterStatus() (any, error) {
 }
 
 // quorate tells whether more than half of the nodes are on.
-func (s *Server) quorate() bool {
+func (s *state) quorate() bool {
 	on := 0
 	for _, n := range s.nodes {
 		on += bit(n.online)
@@ -63,7 +63,7 @@ func (s *Server) quorate() bool {
 }
 
 // needQuorum is the answer of calls that test for quorum first.
-func (s *Server) needQuorum() error {
+func (s *state) needQuorum() error {
 	if s.quorate() {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (c *call) nextID() (any, error) {
 }
 
 // idRange is the range of the datacenter option next-id, upper end not included.
-func (s *Server) idRange() (from, to int) {
+func (s *state) idRange() (from, to int) {
 	from, to = 100, 1000000
 	for _, part := range strings.Split(s.options["next-id"], ",") {
 		k, v, _ := strings.Cut(part, "=")
@@ -109,13 +109,13 @@ func (c *call) listResources() (any, error) {
 	rows := []any{}
 	lists := []struct {
 		kind string
-		list func() []any
+		list func(*call) []any
 	}{
-		{"", c.poolResources}, {"vm", c.guestResources}, {"node", c.nodeResources}, {"storage", c.storageResources}, {"sdn", c.zoneResources},
+		{"", (*call).poolResources}, {"vm", (*call).guestResources}, {"node", (*call).nodeResources}, {"storage", (*call).storageResources}, {"sdn", (*call).zoneResources},
 	}
 	for _, l := range lists {
 		if kind == "" || kind == l.kind {
-			rows = append(rows, l.list()...)
+			rows = append(rows, l.list(c)...)
 		}
 	}
 	return rows, nil

@@ -56,7 +56,7 @@ func (r *replication) row() row {
 	return data
 }
 
-func (s *Server) replicationDigest() string {
+func (s *state) replicationDigest() string {
 	var rows []map[string]string
 	for _, id := range sortedKeys(s.replications) {
 		f := copyMap(s.replications[id].fields)
@@ -189,7 +189,7 @@ func (c *call) deleteReplication() (any, error) {
 }
 
 // state is what the node of the guest tells about a job.
-func (r *replication) state(s *Server) row {
+func (r *replication) state(s *state) row {
 	data := r.row()
 	data["vmtype"], data["next_sync"] = s.kindOf(r.guest), s.nextSync(r)
 	data["last_sync"], data["last_try"], data["fail_count"], data["duration"] = r.lastSync, r.lastTry, r.failed, 0.1
@@ -200,7 +200,7 @@ func (r *replication) state(s *Server) row {
 }
 
 // replicationsOn are the jobs of guests that are on a node.
-func (s *Server) replicationsOn(node string) []*replication {
+func (s *state) replicationsOn(node string) []*replication {
 	var list []*replication
 	for _, id := range sortedKeys(s.replications) {
 		if r := s.replications[id]; s.guests[r.guest] != nil && s.guests[r.guest].node == node {
@@ -256,7 +256,7 @@ func (c *call) replicateNow() (any, error) {
 }
 
 // replicatable are the local disks of a guest that can be replicated; the error tells of one that cannot, but should be.
-func (s *Server) replicatable(g *guest) ([]*volume, error) {
+func (s *state) replicatable(g *guest) ([]*volume, error) {
 	var list []*volume
 	conf := guestconf.Images(g.conf)
 	for _, option := range sortedKeys(conf) {
@@ -279,7 +279,7 @@ func (s *Server) replicatable(g *guest) ([]*volume, error) {
 }
 
 // nextSync is when a job has its next turn: at its schedule, or some minutes after it failed.
-func (s *Server) nextSync(r *replication) int64 {
+func (s *state) nextSync(r *replication) int64 {
 	switch {
 	case r.fields["remove_job"] != "":
 		return 1
@@ -295,14 +295,14 @@ func (s *Server) nextSync(r *replication) int64 {
 }
 
 // replicateSoon lets due jobs have their turn at once where the cluster has no clockwork of its own.
-func (s *Server) replicateSoon() {
+func (s *state) replicateSoon() {
 	if s.profile.ManagerCycle == 0 {
 		s.replicate()
 	}
 }
 
 // replicate gives every job that is due its turn.
-func (s *Server) replicate() {
+func (s *state) replicate() {
 	for _, id := range sortedKeys(s.replications) {
 		r := s.replications[id]
 		g := s.guests[r.guest]
@@ -317,7 +317,7 @@ func (s *Server) replicate() {
 }
 
 // sync copies the guest's disks to the target of a job.
-func (s *Server) sync(r *replication, g *guest) {
+func (s *state) sync(r *replication, g *guest) {
 	r.lastTry, r.err = s.unix(), ""
 	say := func(format string, args ...any) {
 		r.lines = append(r.lines, s.now().UTC().Format("2006-01-02 15:04:05")+" "+r.id+": "+fmt.Sprintf(format, args...))
@@ -345,7 +345,7 @@ func (s *Server) sync(r *replication, g *guest) {
 }
 
 // endReplication removes a job, and the copies unless they are to stay.
-func (s *Server) endReplication(r *replication, g *guest) {
+func (s *state) endReplication(r *replication, g *guest) {
 	if r.fields["remove_job"] == "full" {
 		volumes, _ := s.replicatable(g)
 		for _, v := range volumes {
@@ -358,7 +358,7 @@ func (s *Server) endReplication(r *replication, g *guest) {
 }
 
 // turnReplication lets jobs go the other way after their guest moved to where its copies are.
-func (s *Server) turnReplication(vmid int, from, to string) {
+func (s *state) turnReplication(vmid int, from, to string) {
 	for _, r := range s.replications {
 		if r.guest != vmid {
 			continue
@@ -371,7 +371,7 @@ func (s *Server) turnReplication(vmid int, from, to string) {
 }
 
 // replicates is the refusal to delete a guest that a job replicates.
-func (s *Server) replicates(vmid int) error {
+func (s *state) replicates(vmid int) error {
 	for _, id := range sortedKeys(s.replications) {
 		if s.replications[id].guest == vmid {
 			return fail("There is a replication job '%s' for guest '%d' - Please remove that first.", id, vmid)
@@ -381,7 +381,7 @@ func (s *Server) replicates(vmid int) error {
 }
 
 // forgetReplication takes the jobs of a guest away with it.
-func (s *Server) forgetReplication(vmid int) {
+func (s *state) forgetReplication(vmid int) {
 	for id, r := range s.replications {
 		if r.guest == vmid {
 			delete(s.replications, id)

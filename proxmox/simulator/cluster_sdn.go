@@ -18,8 +18,10 @@ type sdnKind struct {
 	fields   *schema.Schema
 }
 
+// zoneID is the form of the names of zones and VNets.
+const zoneID = "string(2..8 /[a-zA-Z][a-zA-Z0-9]*[a-zA-Z0-9]/)"
+
 const (
-	zoneID     = "string(2..8 /[a-zA-Z][a-zA-Z0-9]*[a-zA-Z0-9]/)"
 	lockToken  = "lock-token string;"
 	sdnView    = "pending bool; running bool;"
 	zoneFields = `advertise-subnets bool; bridge string; bridge-disable-mac-learning bool; controller string; dhcp enum(dnsmasq); disable-arp-nd-suppression bool; dns string; dnszone dns-name;
@@ -94,7 +96,7 @@ func (k sdnKind) objects(c *call) map[string]sdn.Object {
 	return c.s.sdn.Wanted.Objects(k.name)
 }
 
-func (k sdnKind) digest(s *Server) string {
+func (k sdnKind) digest(s *state) string {
 	var rows []map[string]string
 	for _, id := range sortedKeys(s.sdn.Wanted.Objects(k.name)) {
 		o := map[string]string{"id": id}
@@ -118,7 +120,7 @@ func (k sdnKind) value(name, text string) any {
 	return text
 }
 
-func (k sdnKind) row(s *Server, id string, o sdn.Object) row {
+func (k sdnKind) row(s *state, id string, o sdn.Object) row {
 	r := row{k.id: id, "digest": k.digest(s)}
 	for name, v := range o {
 		r[name] = k.value(name, v)
@@ -132,7 +134,7 @@ func (k sdnKind) row(s *Server, id string, o sdn.Object) row {
 }
 
 // pendingRow is an object with what is to become of it.
-func (k sdnKind) pendingRow(s *Server, id string) row {
+func (k sdnKind) pendingRow(s *state, id string) row {
 	running, pending, state := s.sdn.Pending(k.name, id)
 	r := k.row(s, id, running)
 	waiting := row{}
@@ -391,7 +393,7 @@ func (c *call) zoneContent() (any, error) {
 }
 
 // zoneOf is the zone of a bridge: its VNet's, or the one of plain bridges.
-func (s *Server) zoneOf(bridge string) string {
+func (s *state) zoneOf(bridge string) string {
 	if v := s.sdn.Running.VNets[bridge]; v != nil {
 		return v["zone"]
 	}
@@ -399,13 +401,12 @@ func (s *Server) zoneOf(bridge string) string {
 }
 
 // hasBridge tells whether a node has a bridge or a VNet of this name.
-func (s *Server) hasBridge(node, bridge string) bool {
+func (s *state) hasBridge(node, bridge string) bool {
 	return slices.Contains(s.nodes[node].network.Bridges(), bridge) || s.sdn.Running.On(node, s.zoneOf(bridge))
 }
 
 // loadSDN makes the zones of an inventory, which run.
 func (s *Server) loadSDN(inv *Inventory) {
-	s.sdn = sdn.New()
 	for _, z := range inv.Zones {
 		zone := sdn.Object(copyMap(z.Options))
 		zone["type"] = z.Type

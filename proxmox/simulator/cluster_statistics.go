@@ -21,8 +21,8 @@ type statistics struct {
 	DiskRead  int64   `json:"diskread"`
 	DiskWrite int64   `json:"diskwrite"`
 
-	status string
-	at     time.Time
+	status string    `json:"-"`
+	at     time.Time `json:"-"`
 }
 
 // expiry is how long statistics are believed.
@@ -42,7 +42,7 @@ type guestRow struct {
 	*statistics
 }
 
-func (s *Server) guestRow(g *guest) *guestRow {
+func (s *state) guestRow(g *guest) *guestRow {
 	r := &guestRow{ID: g.kind + "/" + itoa(g.vmid), Type: g.kind, VMID: g.vmid, Node: g.node, Status: "unknown", statistics: s.known(g)}
 	if r.statistics != nil {
 		r.Status = r.status
@@ -51,7 +51,7 @@ func (s *Server) guestRow(g *guest) *guestRow {
 }
 
 // known is what the cluster knows about a guest: nothing if its node has been silent for too long.
-func (s *Server) known(g *guest) *statistics {
+func (s *state) known(g *guest) *statistics {
 	if s.profile.Statistics == 0 && s.nodes[g.node].online {
 		return s.measure(g)
 	}
@@ -62,7 +62,7 @@ func (s *Server) known(g *guest) *statistics {
 }
 
 // broadcast lets all nodes that are on tell about their guests.
-func (s *Server) broadcast() {
+func (s *state) broadcast() {
 	for _, g := range s.guests {
 		if s.nodes[g.node].online {
 			g.heard = s.measure(g)
@@ -71,7 +71,7 @@ func (s *Server) broadcast() {
 }
 
 // measure takes the statistics of a guest now. The figures of the load are made up.
-func (s *Server) measure(g *guest) *statistics {
+func (s *state) measure(g *guest) *statistics {
 	st := &statistics{
 		Name: g.shownName(), Template: bit(g.template()), MaxCPU: float64(s.cpusOf(g)), MaxMem: g.memory(), MaxDisk: s.bootDiskSize(g),
 		status: g.status(), at: s.now(),
@@ -88,7 +88,7 @@ func (s *Server) measure(g *guest) *statistics {
 	return st
 }
 
-func (s *Server) uptime(g *guest) int64 {
+func (s *state) uptime(g *guest) int64 {
 	if g.state == stopped {
 		return 0
 	}
@@ -98,20 +98,20 @@ func (s *Server) uptime(g *guest) int64 {
 // background keeps the cluster's clockwork going: statistics, the HA manager, replication and backup jobs.
 func (s *Server) background() {
 	s.every(s.profile.Statistics, s.broadcast)
-	s.every(s.profile.ManagerCycle, s.manage)
-	s.every(s.profile.ManagerCycle, s.replicate)
-	s.every(s.profile.ManagerCycle, s.runJobs)
+	s.every(s.profile.ManagerCycle, func() { s.manager(s.state) })
+	s.every(s.profile.ManagerCycle, func() { s.replicate() })
+	s.every(s.profile.ManagerCycle, func() { s.runJobs() })
 }
 
 // tell lets whoever waits for the background look again.
-func (s *Server) tell() {
+func (s *state) tell() {
 	select {
 	case s.done <- struct{}{}:
 	default: // told already
 	}
 }
 
-func (s *Server) every(d time.Duration, f func()) {
+func (s *state) every(d time.Duration, f func()) {
 	if d <= 0 {
 		return
 	}

@@ -165,7 +165,7 @@ func (c *call) consoleSocket() (any, error) {
 }
 
 // connect hands a connection to the console behind a port, or ends it if nobody is there (any more).
-func (s *Server) connect(port, path string) func(http.ResponseWriter, *http.Request) {
+func (s *state) connect(port, path string) func(http.ResponseWriter, *http.Request) {
 	at := s.sessions[port]
 	if at == nil || at.path != path {
 		return func(http.ResponseWriter, *http.Request) {}

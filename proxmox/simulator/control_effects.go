@@ -110,7 +110,7 @@ func (s *Server) recoverOn(args []string) error {
 	return nil
 }
 
-func (s *Server) guestNamed(id string) (*guest, error) {
+func (s *state) guestNamed(id string) (*guest, error) {
 	vmid, err := strconv.Atoi(id)
 	if err != nil || s.guests[vmid] == nil {
 		return nil, fmt.Errorf("no guest %q", id)

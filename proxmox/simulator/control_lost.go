@@ -43,9 +43,9 @@ func (s *Server) dropGuest(g *guest) {
 	s.acl.RemoveGuest(g.vmid)
 	delete(s.walls, itoa(g.vmid))
 	delete(s.guests, g.vmid)
-	if s.guest == nil || g.kind != "qemu" {
+	if s.inside == nil || g.kind != "qemu" {
 		return
 	}
 	view := s.view(g)
-	s.workers.Go(func() { s.guest.Destroy(context.WithoutCancel(s.ctx), view) })
+	s.workers.Go(func() { s.inside.Destroy(context.WithoutCancel(s.ctx), view) })
 }

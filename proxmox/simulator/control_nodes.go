@@ -14,7 +14,7 @@ func (s *Server) SetNodeOnline(name string, online bool) error {
 }
 
 // switchNode is SetNodeOnline with the lock held.
-func (s *Server) switchNode(name string, online bool) error {
+func (s *state) switchNode(name string, online bool) error {
 	n := s.nodes[name]
 	switch {
 	case n == nil:
@@ -46,19 +46,19 @@ func (s *Server) switchNode(name string, online bool) error {
 }
 
 // cut takes a guest's power away with its node's; the guest learns of it in the background.
-func (s *Server) cut(g *guest) {
+func (s *state) cut(g *guest) {
 	if g.state == stopped {
 		return
 	}
 	g.state = stopped
-	if s.guest == nil || g.kind == "lxc" {
+	if s.inside == nil || g.kind == "lxc" {
 		return
 	}
 	view := s.view(g)
 	s.workers.Add(1)
 	go func() {
 		defer s.workers.Done()
-		s.guest.Stop(context.WithoutCancel(s.ctx), view)
+		s.inside.Stop(context.WithoutCancel(s.ctx), view)
 	}()
 }
 

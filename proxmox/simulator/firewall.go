@@ -103,7 +103,7 @@ func (c *call) wall() *firewall.Config {
 	return c.s.wall(firewall.Cluster)
 }
 
-func (s *Server) wall(key string) *firewall.Config {
+func (s *state) wall(key string) *firewall.Config {
 	f := s.walls[key]
 	if f == nil {
 		f = &firewall.Config{Options: map[string]string{}}

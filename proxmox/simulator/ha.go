@@ -73,7 +73,7 @@ func haID(g *guest) string {
 }
 
 // guestOfSID returns the guest of a resource, nil if it is gone.
-func (s *Server) guestOfSID(sid string) *guest {
+func (s *state) guestOfSID(sid string) *guest {
 	_, id, _ := strings.Cut(sid, ":")
 	g := s.guests[int(atoi64(id))]
 	if g == nil || haID(g) != sid {
@@ -95,7 +95,7 @@ func (c *call) sid() (string, error) {
 	return haID(g), nil
 }
 
-func (s *Server) haDigest() string {
+func (s *state) haDigest() string {
 	var b strings.Builder
 	for _, sid := range sortedKeys(s.ha.resources) {
 		r := s.ha.resources[sid]
@@ -104,7 +104,7 @@ func (s *Server) haDigest() string {
 	return digestText(b.String())
 }
 
-func (s *Server) haRow(r *haResource) row {
+func (s *state) haRow(r *haResource) row {
 	kind, _, _ := strings.Cut(r.sid, ":")
 	data := row{"sid": r.sid, "type": kind, "state": r.state, "digest": s.haDigest()}
 	for k, v := range r.fields {
@@ -232,7 +232,7 @@ func (c *call) updateHA() (any, error) {
 }
 
 // fixable refuses to ask anything of a service in error but to disable it.
-func (s *Server) fixable(sid, state string) error {
+func (s *state) fixable(sid, state string) error {
 	if sv := s.ha.services[sid]; sv != nil && sv.State == ha.Error && state != "disabled" {
 		return fail("service '%s' in error state, must be disabled and fixed first", sid)
 	}
@@ -300,12 +300,12 @@ func (c *call) moveHA() (any, error) {
 }
 
 // managed are those of some services that the manager runs.
-func (s *Server) managed(sids []string) []string {
+func (s *state) managed(sids []string) []string {
 	return slices.DeleteFunc(sids, func(sid string) bool { return s.ha.services[sid] == nil })
 }
 
 // haRequest returns the resource of a guest that the HA manager starts and stops, nil if others may.
-func (s *Server) haRequest(vmid int) *haResource {
+func (s *state) haRequest(vmid int) *haResource {
 	g := s.guests[vmid]
 	if g == nil {
 		return nil

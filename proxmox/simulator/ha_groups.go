@@ -21,7 +21,7 @@ func groupEndpoints() []*endpoint {
 }
 
 // groupRules are what the groups mean as rules.
-func (s *Server) groupRules() []*ha.Rule {
+func (s *state) groupRules() []*ha.Rule {
 	var rules []*ha.Rule
 	for _, id := range sortedKeys(s.ha.groups) {
 		g := s.ha.groups[id]
@@ -37,7 +37,7 @@ func (s *Server) groupRules() []*ha.Rule {
 }
 
 // goesBack tells whether a resource returns to a better node when one comes up.
-func (s *Server) goesBack(r *haResource) bool {
+func (s *state) goesBack(r *haResource) bool {
 	if g := s.ha.groups[r.fields["group"]]; g != nil {
 		return g["nofailback"] != "1"
 	}
@@ -54,7 +54,7 @@ func (c *call) noGroups(what string) error {
 	return fail("%s: ha groups have been migrated to rules", what)
 }
 
-func (s *Server) groupsDigest() string {
+func (s *state) groupsDigest() string {
 	var b strings.Builder
 	for _, id := range sortedKeys(s.ha.groups) {
 		b.WriteString(id + digestOf(s.ha.groups[id]))
@@ -62,7 +62,7 @@ func (s *Server) groupsDigest() string {
 	return digestText(b.String())
 }
 
-func (s *Server) groupRow(id string) row {
+func (s *state) groupRow(id string) row {
 	r := row{"group": id, "type": "group", "digest": s.groupsDigest()}
 	for k, v := range s.ha.groups[id] {
 		r[k] = v

@@ -11,25 +11,25 @@ import (
 )
 
 // manageSoon lets the manager act at once where its cycle takes no time.
-func (s *Server) manageSoon() {
+func (s *state) manageSoon() {
 	if s.profile.ManagerCycle > 0 {
 		return
 	}
 	for range 4 { // stop and start need a cycle each; moves one more
-		s.manage()
+		s.manager(s)
 	}
 }
 
 // manager is one cycle of the HA manager: it compares what is asked for with what is, and acts.
 // Source: pve-ha-manager src/PVE/HA/Manager.pm.
 type manager struct {
-	s        *Server
+	s        *state
 	affinity *ha.Affinity
 	online   []string // nodes that take services
 }
 
 // haNodes are the nodes that the manager knows: none before it ran for the first time.
-func (s *Server) haNodes() []string {
+func (s *state) haNodes() []string {
 	if !s.ha.ran {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (s *Server) haNodes() []string {
 }
 
 // affinity is what the rules, or the groups of 8.4, mean.
-func (s *Server) affinity() *ha.Affinity {
+func (s *state) affinity() *ha.Affinity {
 	rules := s.ha.rules
 	if s.version == access.V8 {
 		rules = s.groupRules()
@@ -45,7 +45,8 @@ func (s *Server) affinity() *ha.Affinity {
 	return ha.Compile(rules, s.haNodes())
 }
 
-func (s *Server) manage() {
+// manageHA is one cycle of the manager.
+func manageHA(s *state) {
 	if !s.quorate() {
 		return
 	}
@@ -216,7 +217,7 @@ func (m *manager) run(g *guest, sv *ha.Service) {
 }
 
 // busyWith tells whether a task of the guest is running; those that only ask the manager for something do not count.
-func (s *Server) busyWith(g *guest) bool {
+func (s *state) busyWith(g *guest) bool {
 	return slices.ContainsFunc(s.tasks, func(t *task) bool {
 		return t.ended.IsZero() && t.id == itoa(g.vmid) && !strings.HasPrefix(t.kind, "ha")
 	})

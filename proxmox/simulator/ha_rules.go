@@ -32,7 +32,7 @@ func ruleEndpoints() []*endpoint {
 
 func since9(e *endpoint) { e.only = access.V9 }
 
-func (s *Server) rule(id string) *ha.Rule {
+func (s *state) rule(id string) *ha.Rule {
 	for _, r := range s.ha.rules {
 		if r.ID == id {
 			return r
@@ -69,11 +69,11 @@ func ruleData(r *ha.Rule) row {
 }
 
 // infeasible tells which rules cannot be kept on the nodes that the HA manager knows.
-func (s *Server) infeasible(rules []*ha.Rule) map[string][]string {
+func (s *state) infeasible(rules []*ha.Rule) map[string][]string {
 	return ha.Infeasible(rules, len(s.haNodes()))
 }
 
-func (s *Server) rulesDigest() string {
+func (s *state) rulesDigest() string {
 	var b strings.Builder
 	for _, r := range s.ha.rules {
 		b.Write(mustJSON(ruleData(r)))
@@ -82,7 +82,7 @@ func (s *Server) rulesDigest() string {
 }
 
 // ruleRow is a rule as it is listed; a stored one that cannot be kept shows why.
-func (s *Server) ruleRow(i int) row {
+func (s *state) ruleRow(i int) row {
 	r := s.ha.rules[i]
 	d := ruleData(r)
 	d["order"], d["digest"] = i+1, s.rulesDigest()

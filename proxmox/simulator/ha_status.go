@@ -7,14 +7,14 @@ import (
 	"kubehenge.dev/proxmox/simulator/ha"
 )
 
-func (s *Server) haState(g *guest) string {
+func (s *state) haState(g *guest) string {
 	if sv := s.ha.services[haID(g)]; sv != nil {
 		return sv.State
 	}
 	return ""
 }
 
-func (s *Server) haStatus(g *guest) row {
+func (s *state) haStatus(g *guest) row {
 	if s.ha.resources[haID(g)] == nil {
 		return row{"managed": 0}
 	}
@@ -26,7 +26,7 @@ func (s *Server) haStatus(g *guest) row {
 }
 
 // haNodeState is a node as the HA manager sees it.
-func (s *Server) haNodeState(name string) string {
+func (s *state) haNodeState(name string) string {
 	n := s.nodes[name]
 	switch {
 	case s.cluster == "" || n == nil:
@@ -45,7 +45,7 @@ func (s *Server) haNodeState(name string) string {
 }
 
 // master is the node whose HA manager acts.
-func (s *Server) master() string {
+func (s *state) master() string {
 	for _, name := range s.nodeNames() {
 		if s.nodes[name].online {
 			return name
@@ -55,7 +55,7 @@ func (s *Server) master() string {
 }
 
 // agentState is what the HA agent of a node does.
-func (s *Server) agentState(name string) string {
+func (s *state) agentState(name string) string {
 	if s.ha.resting[name] {
 		return "maintenance mode"
 	}
@@ -88,7 +88,7 @@ func (c *call) haCurrent() (any, error) {
 	return rows, nil
 }
 
-func (s *Server) serviceRow(sid string) row {
+func (s *state) serviceRow(sid string) row {
 	r, sv, g := s.ha.resources[sid], s.ha.services[sid], s.guestOfSID(sid)
 	data := row{"id": "service:" + sid, "type": "service", "sid": sid, "request_state": r.state}
 	node := "---"

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"kubehenge.dev/proxmox/access"
-	"kubehenge.dev/proxmox/simulator/firewall"
 	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/network"
 	"kubehenge.dev/proxmox/simulator/permission"
@@ -17,12 +16,8 @@ import (
 
 // load makes the state that an inventory describes.
 func (s *Server) load(inv *Inventory) error {
+	s.clear()
 	s.cluster, s.options = inv.Cluster, copyMap(inv.Options)
-	s.nodes, s.storages, s.realms = map[string]*node{}, map[string]*storage{}, map[string]*realm{}
-	s.volumes, s.guests, s.acl = map[string]*volume{}, map[int]*guest{}, permission.New()
-	s.ha, s.walls = newHA(), map[string]*firewall.Config{}
-	s.replications, s.sessions, s.sections = map[string]*replication{}, map[string]*session{}, map[string]map[string]row{}
-	s.jobs = nil
 	steps := []struct {
 		name string
 		load func(*Inventory) error

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"kubehenge.dev/proxmox/simulator/guestconf"
@@ -56,8 +57,8 @@ func (c *call) cloneCT() (any, error) {
 		return nil, err
 	}
 	o := &copyOf{newid: c.number("newid", 0), target: c.text("target")}
-	for _, step := range []func(*copyOf) error{c.cloneTarget, c.cloneCTSource, c.cloneCTVolumes, c.cloneCTCards} {
-		if err := step(o); err != nil {
+	for _, step := range []func(*call, *copyOf) error{(*call).cloneTarget, (*call).cloneCTSource, (*call).cloneCTVolumes, (*call).cloneCTCards} {
+		if err := step(c, o); err != nil {
 			return nil, err
 		}
 	}
@@ -145,7 +146,7 @@ func (c *call) copyCTConfig(o *copyOf) map[string]string {
 	conf := map[string]string{}
 	for name, value := range o.conf {
 		switch {
-		case guestconf.UnusedName.MatchString(name), guestconf.MountName.MatchString(name), contains(notCopied, name):
+		case guestconf.UnusedName.MatchString(name), guestconf.MountName.MatchString(name), slices.Contains(notCopied, name):
 		case guestconf.NetName.MatchString(name):
 			format := schema.Format("lxc-net")
 			if card, err := format.ParseProperties(name, value); err == nil {
@@ -244,7 +245,7 @@ func ctVolumeName(st *storage, name string) string {
 }
 
 // allocateCT makes a new volume for a container.
-func (s *Server) allocateCT(st *storage, node string, vmid int, size int64) *volume {
+func (s *state) allocateCT(st *storage, node string, vmid int, size int64) *volume {
 	format := "raw"
 	if st.kind == "zfspool" || st.kind == "btrfs" {
 		format = "subvol"
@@ -281,7 +282,7 @@ func (c *call) templateCT() (any, error) {
 }
 
 // baseMounts renames the volumes of a container to base volumes.
-func (s *Server) baseMounts(g *guest) error {
+func (s *state) baseMounts(g *guest) error {
 	conf := copyMap(g.conf)
 	volumes := mounts(conf)
 	for _, option := range sortedKeys(volumes) {

@@ -182,7 +182,7 @@ func (c *call) changeCT(g *guest, w *change) error {
 }
 
 // dropCT deletes an option of a container. A volume of its own stays as an unused one; an unused one is removed.
-func (s *Server) dropCT(g *guest, conf map[string]string, name string) {
+func (s *state) dropCT(g *guest, conf map[string]string, name string) {
 	volume := guestconf.MountVolume(conf[name])
 	owned := volume != "" && s.ownedBy(volume, g.vmid)
 	delete(conf, name)
@@ -194,13 +194,17 @@ func (s *Server) dropCT(g *guest, conf map[string]string, name string) {
 	}
 }
 
+// containers are switched on and off so.
+var containers = kind{settle: (*state).settleCT, startable: (*state).startableCT}
+
 // settleCT applies what waited for a container to be off.
-func (s *Server) settleCT(g *guest) {
+func (s *state) settleCT(g *guest) error {
 	for name := range g.removed {
 		s.dropCT(g, g.conf, name)
 	}
 	maps.Copy(g.conf, g.pending)
 	g.pending, g.removed = nil, nil
+	return nil
 }
 
 // resizeCT grows a volume of a container.
@@ -252,7 +256,7 @@ func (c *call) growCT(g *guest, name string) error {
 }
 
 // resized sets a volume's size and returns the mount point that tells it.
-func (s *Server) resized(g *guest, name string, v *volume, size int64) (string, *volume, error) {
+func (s *state) resized(g *guest, name string, v *volume, size int64) (string, *volume, error) {
 	v.size = size
 	return s.makeMount(g.node, g.vmid, name, g.conf[name])
 }

@@ -29,9 +29,9 @@ func (c *call) createCT() (any, error) {
 		}
 		return c.restoreCT(w)
 	}
-	steps := []func(*change) error{c.mayCreateCT, c.checkTemplate, c.checkMounts}
+	steps := []func(*call, *change) error{(*call).mayCreateCT, (*call).checkTemplate, (*call).checkMounts}
 	for _, step := range steps {
-		if err := step(w); err != nil {
+		if err := step(c, w); err != nil {
 			return nil, err
 		}
 	}
@@ -236,7 +236,7 @@ func ctNet(name, value, prefix string) (string, error) {
 }
 
 // makeMount allocates the volume of a mount point, or finds the one that is there.
-func (s *Server) makeMount(node string, vmid int, name, value string) (string, *volume, error) {
+func (s *state) makeMount(node string, vmid int, name, value string) (string, *volume, error) {
 	format := schema.Format(mountFormat(name))
 	pairs, err := format.ParseProperties(name, value)
 	if err != nil {

@@ -97,7 +97,7 @@ func interfaceRow(name, mac string, addresses ...string) row {
 }
 
 // startableCT tells whether what the container needs is there.
-func (s *Server) startableCT(g *guest) error {
+func (s *state) startableCT(g *guest) error {
 	for _, name := range sortedKeys(g.conf) {
 		if guestconf.NetName.MatchString(name) {
 			card, err := schema.Format("lxc-net").ParseProperties(name, g.conf[name])

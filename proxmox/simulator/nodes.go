@@ -44,10 +44,10 @@ func (c *call) nodeRow(name string) row {
 	return r
 }
 
-func (s *Server) nodeUptime(n *node) int64 { return int64(s.now().Sub(n.started) / time.Second) }
+func (s *state) nodeUptime(n *node) int64 { return int64(s.now().Sub(n.started) / time.Second) }
 
 // usedMemory is what the running guests of a node take, and some for the node itself.
-func (s *Server) usedMemory(node string) int64 {
+func (s *state) usedMemory(node string) int64 {
 	used := int64(2) << 30
 	for _, g := range s.guests {
 		if g.node == node && g.state != stopped {

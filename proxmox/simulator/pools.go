@@ -68,7 +68,7 @@ func (c *call) readPool() (any, error) {
 	return data, nil
 }
 
-func (s *Server) firstNode(st *storage) string {
+func (s *state) firstNode(st *storage) string {
 	if st.on(s.local) {
 		return s.local
 	}
@@ -206,7 +206,7 @@ func (c *call) deletePool() (any, error) {
 	})
 }
 
-func (s *Server) mayDeletePool(id string) error {
+func (s *state) mayDeletePool(id string) error {
 	p := s.acl.Pools[id]
 	if p == nil {
 		return fail("pool '%s' does not exist", id)

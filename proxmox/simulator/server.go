@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -9,18 +8,12 @@ import (
 	"net"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"k8s.io/utils/clock"
 
 	"kubehenge.dev/proxmox/access"
 	"kubehenge.dev/proxmox/simulator/fault"
-	"kubehenge.dev/proxmox/simulator/firewall"
-	"kubehenge.dev/proxmox/simulator/openid"
 	"kubehenge.dev/proxmox/simulator/permission"
-	"kubehenge.dev/proxmox/simulator/sdn"
-	"kubehenge.dev/proxmox/simulator/tfa"
-	"kubehenge.dev/proxmox/simulator/ticket"
 	"kubehenge.dev/proxmox/simulator/wire"
 )
 
@@ -36,53 +29,15 @@ type Options struct {
 
 // Server is a simulated Proxmox VE cluster and its API. All nodes are answered for by one address.
 type Server struct {
-	clock   clock.WithTicker
-	profile Profile
-	guest   Guests
-	log     *slog.Logger
-	version access.Version
-	routes  *routes
-	tickets *ticket.Signer
-
-	ctx     context.Context
-	cancel  context.CancelFunc
-	workers sync.WaitGroup
-	wire    *wire.Server
-	url     string
-	ca      []byte
-
-	mu       sync.Mutex // guards all below, up to the blank line
-	cluster  string
-	local    string // the node that answers
-	options  map[string]string
-	nodes    map[string]*node
-	storages map[string]*storage
-	sdn      *sdn.Config
-	realms   map[string]*realm
-	volumes  map[string]*volume
-	guests   map[int]*guest
-	acl      *permission.Config
-	tfa      map[string]*tfa.Factors
-	openID   openid.Pending
-	walls    map[string]*firewall.Config // cluster, node/NAME and VMIDs
-	consoles int                         // given out so far
-	sessions map[string]*session         // consoles that wait, by port
-	tasks    []*task
-	taskByID map[string]*task
-	pids     int
-	ha       haState
-	jobs     []*job
-
-	replications map[string]*replication
-	sections     map[string]map[string]row // by path and name
+	*state
+	routes *routes
+	wire   *wire.Server
+	url    string
 
 	faults fault.Rules
-	jump   atomic.Int64 // nanoseconds by which the cluster's clock is off
 
 	callMu sync.Mutex
 	calls  []Call
-
-	done chan struct{} // told whenever a task ended or a cycle in the background went by
 }
 
 // New makes a simulator that does not listen yet.
@@ -91,12 +46,8 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{
-		clock: o.Clock, profile: o.Profile, guest: o.Guests, log: o.Log, version: access.Version(o.Version),
-		routes: &routes{}, done: make(chan struct{}, 1), taskByID: map[string]*task{}, pids: 1000,
-	}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.tickets = ticket.New(s.now)
+	s := &Server{state: newState(o.Clock, o.Profile, o.Guests, o.Log, access.Version(o.Version)), routes: &routes{}}
+	s.manager, s.kinds = manageHA, map[string]kind{"qemu": machines, "lxc": containers}
 	for _, e := range endpoints() {
 		if e.only == "" || e.only == s.version {
 			s.routes.add(e)
@@ -180,12 +131,3 @@ func (s *Server) TokenSecret(tokenID string) (string, bool) {
 	}
 	return "", false
 }
-
-// endpoints is the table of all that is served.
-var endpoints = sync.OnceValue(func() []*endpoint {
-	return slices.Concat(accessEndpoints(), aclEndpoints(), userEndpoints(), poolEndpoints(), clusterEndpoints(), nodeEndpoints(), taskEndpoints(),
-		storageEndpoints(), contentEndpoints(), guestEndpoints(), ctEndpoints(), applianceEndpoints(), configEndpoints(), cloneEndpoints(), powerEndpoints(), agentEndpoints(),
-		moveEndpoints(), cloudInitEndpoints(), backupEndpoints(), haEndpoints(), ruleEndpoints(), groupEndpoints(), tfaEndpoints(), realmEndpoints(), openIDEndpoints(),
-		firewallEndpoints(), consoleEndpoints(), historyEndpoints(), replicationEndpoints(), snapshotEndpoints(), ctCloneEndpoints(), networkEndpoints(), sdnEndpoints(),
-		dumpEndpoints(), sectionEndpoints(), systemEndpoints(), clusterConfigEndpoints(), vmMonitorEndpoints(), syncEndpoints(), bulkEndpoints())
-})

@@ -141,7 +141,7 @@ func (c *call) keepSnapshot(g *guest, name string) error {
 }
 
 // saveState allocates the image that holds the memory of a machine: twice its size and some for its devices.
-func (s *Server) saveState(g *guest, name string) (string, error) {
+func (s *state) saveState(g *guest, name string) (string, error) {
 	on := g.conf["vmstatestorage"]
 	for _, id := range guestconf.Images(g.conf) {
 		if on == "" {
@@ -241,7 +241,7 @@ func (c *call) rollback() (any, error) {
 }
 
 // turnBack gives a guest the configuration of a snapshot. Disks that it did not have then stay as unused ones.
-func (s *Server) turnBack(g *guest, name string) {
+func (s *state) turnBack(g *guest, name string) {
 	snap := g.snaps[name]
 	conf := map[string]string{"parent": name}
 	for option, value := range g.conf {

@@ -1,7 +1,21 @@
 package simulator
 
 import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"k8s.io/utils/clock"
+
 	"errors"
+	"kubehenge.dev/proxmox/access"
+	"kubehenge.dev/proxmox/simulator/firewall"
+	"kubehenge.dev/proxmox/simulator/openid"
+	"kubehenge.dev/proxmox/simulator/permission"
+	"kubehenge.dev/proxmox/simulator/sdn"
+	"kubehenge.dev/proxmox/simulator/tfa"
+	"kubehenge.dev/proxmox/simulator/ticket"
 	"net"
 	"slices"
 	"sort"
@@ -10,6 +24,69 @@ import (
 
 	"kubehenge.dev/proxmox/simulator/network"
 )
+
+// state is a simulated cluster: what there is, and what goes on. Handlers and tasks have it to themselves while they run.
+type state struct {
+	clock   clock.WithTicker
+	profile Profile
+	inside  Guests // nil: no guest agent ever answers
+	log     *slog.Logger
+	version access.Version
+	tickets *ticket.Signer
+	ca      []byte          // PEM, of the authority that signed the server's certificate
+	kinds   map[string]kind // qemu and lxc
+	manager func(*state)    // one cycle of the HA manager
+
+	ctx     context.Context // done when the server closes
+	cancel  context.CancelFunc
+	workers sync.WaitGroup
+
+	mu       sync.Mutex // guards all below, up to the blank line
+	cluster  string     // its name, empty: a single node that is in no cluster
+	local    string     // the node that answers
+	options  map[string]string
+	nodes    map[string]*node
+	storages map[string]*storage
+	sdn      *sdn.Config
+	realms   map[string]*realm
+	volumes  map[string]*volume
+	guests   map[int]*guest
+	acl      *permission.Config
+	tfa      map[string]*tfa.Factors
+	openID   openid.Pending
+	walls    map[string]*firewall.Config // cluster, node/NAME and VMIDs
+	consoles int                         // given out so far
+	sessions map[string]*session         // consoles that wait, by port
+	tasks    []*task                     // oldest first
+	taskByID map[string]*task
+	pids     int
+	ha       haState
+	jobs     []*job
+
+	replications map[string]*replication
+	sections     map[string]map[string]row // by path and name
+
+	jump atomic.Int64  // nanoseconds by which the cluster's clock is off
+	done chan struct{} // told whenever a task ended or a cycle in the background went by
+}
+
+// newState is a cluster without anything in it.
+func newState(c clock.WithTicker, p Profile, inside Guests, log *slog.Logger, v access.Version) *state {
+	s := &state{clock: c, profile: p, inside: inside, log: log, version: v, pids: 1000, taskByID: map[string]*task{}, done: make(chan struct{}, 1)}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.tickets = ticket.New(s.now)
+	s.clear()
+	return s
+}
+
+// clear takes away all that an inventory describes. Tasks stay.
+func (s *state) clear() {
+	s.nodes, s.storages, s.realms = map[string]*node{}, map[string]*storage{}, map[string]*realm{}
+	s.volumes, s.guests, s.acl = map[string]*volume{}, map[int]*guest{}, permission.New()
+	s.sdn, s.tfa, s.ha, s.walls = sdn.New(), map[string]*tfa.Factors{}, newHA(), map[string]*firewall.Config{}
+	s.replications, s.sessions, s.sections = map[string]*replication{}, map[string]*session{}, map[string]map[string]row{}
+	s.jobs = nil
+}
 
 // node is a node of the cluster.
 type node struct {
@@ -61,6 +138,12 @@ const (
 	paused  = "paused"
 )
 
+// kind is how machines and containers differ where both are switched on and off.
+type kind struct {
+	settle    func(*state, *guest) error // applies what waited for the guest to be off
+	startable func(*state, *guest) error // tells whether what the guest needs is there
+}
+
 // guest is a virtual machine or a container.
 type guest struct {
 	vmid    int
@@ -87,7 +170,7 @@ func (g *guest) lock() string { return g.conf["lock"] }
 var errUnreachable = errors.New("node is off")
 
 // reach tells whether a node can be asked.
-func (s *Server) reach(name string) error {
+func (s *state) reach(name string) error {
 	n := s.nodes[name]
 	switch {
 	case n == nil:
@@ -99,7 +182,7 @@ func (s *Server) reach(name string) error {
 }
 
 // unreachableReason is what the operating system says: the first call runs into a time-out, later ones find no route.
-func (s *Server) unreachableReason(name string) string {
+func (s *state) unreachableReason(name string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.nodes[name]
@@ -111,7 +194,7 @@ func (s *Server) unreachableReason(name string) string {
 }
 
 // nodeNames returns the names of all nodes, sorted by their IDs.
-func (s *Server) nodeNames() []string {
+func (s *state) nodeNames() []string {
 	names := make([]string, 0, len(s.nodes))
 	for n := range s.nodes {
 		names = append(names, n)
@@ -121,7 +204,7 @@ func (s *Server) nodeNames() []string {
 }
 
 // guestOn returns a guest of a kind on a node; the error is what Proxmox VE says about its missing configuration file.
-func (s *Server) guestOn(node, kind string, vmid int) (*guest, error) {
+func (s *state) guestOn(node, kind string, vmid int) (*guest, error) {
 	g := s.guests[vmid]
 	if g == nil || g.node != node || g.kind != kind {
 		return nil, fail("Configuration file 'nodes/%s/%s/%d.conf' does not exist", node, configFolder(kind), vmid)
@@ -130,7 +213,7 @@ func (s *Server) guestOn(node, kind string, vmid int) (*guest, error) {
 }
 
 // foundOn is guestOn with the text of the calls that look for the file first.
-func (s *Server) foundOn(node string, vmid int) (*guest, error) {
+func (s *state) foundOn(node string, vmid int) (*guest, error) {
 	g := s.guests[vmid]
 	if g == nil || g.node != node || g.kind != "qemu" {
 		return nil, fail("unable to find configuration file for VM %d on node '%s'", vmid, node)
@@ -146,7 +229,7 @@ func configFolder(kind string) string {
 }
 
 // vmids returns the IDs of all guests in their order.
-func (s *Server) vmids() []int {
+func (s *state) vmids() []int {
 	ids := make([]int, 0, len(s.guests))
 	for id := range s.guests {
 		ids = append(ids, id)
@@ -156,7 +239,7 @@ func (s *Server) vmids() []int {
 }
 
 // storageOn returns a storage if it may be used on a node.
-func (s *Server) storageOn(node, name string) (*storage, error) {
+func (s *state) storageOn(node, name string) (*storage, error) {
 	st := s.storages[name]
 	switch {
 	case st == nil:
@@ -192,7 +275,7 @@ func (st *storage) volumeKey(node, id string) string {
 	return node + "\x00" + id
 }
 
-func (s *Server) volume(node, id string) *volume {
+func (s *state) volume(node, id string) *volume {
 	name, _, ok := strings.Cut(id, ":")
 	st := s.storages[name]
 	if !ok || st == nil {
@@ -201,7 +284,7 @@ func (s *Server) volume(node, id string) *volume {
 	return s.volumes[st.volumeKey(node, id)]
 }
 
-func (s *Server) putVolume(v *volume) {
+func (s *state) putVolume(v *volume) {
 	st := s.storages[v.storage]
 	if st.shared {
 		v.node = ""
@@ -212,12 +295,12 @@ func (s *Server) putVolume(v *volume) {
 	s.volumes[st.volumeKey(v.node, v.id)] = v
 }
 
-func (s *Server) dropVolume(v *volume) {
+func (s *state) dropVolume(v *volume) {
 	delete(s.volumes, s.storages[v.storage].volumeKey(v.node, v.id))
 }
 
 // used is the space that volumes take on a storage, in bytes.
-func (s *Server) used(node, name string) int64 {
+func (s *state) used(node, name string) int64 {
 	total := int64(0)
 	for _, v := range s.volumes {
 		if v.storage == name && (v.node == "" || v.node == node) {
@@ -228,7 +311,7 @@ func (s *Server) used(node, name string) int64 {
 }
 
 // fits tells whether so many bytes find room on a storage.
-func (s *Server) fits(st *storage, node string, bytes int64) bool {
+func (s *state) fits(st *storage, node string, bytes int64) bool {
 	return !st.full && s.used(node, st.name)+bytes <= st.size
 }
 

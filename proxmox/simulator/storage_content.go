@@ -79,7 +79,7 @@ func (c *call) listContent() (any, error) {
 	return rows, nil
 }
 
-func (s *Server) volumeRow(v *volume, p *parsed) row {
+func (s *state) volumeRow(v *volume, p *parsed) row {
 	r := row{"volid": v.id, "format": p.listFormat(), "size": v.size, "content": v.content, "ctime": v.ctime}
 	if v.content == "images" || v.content == "rootdir" {
 		r["vmid"], r["used"], r["parent"] = v.vmid, v.size, nil

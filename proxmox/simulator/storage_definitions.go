@@ -62,7 +62,7 @@ func (st *storage) config() row {
 	return r
 }
 
-func (s *Server) storageDigest() string {
+func (s *state) storageDigest() string {
 	var b strings.Builder
 	for _, name := range sortedKeys(s.storages) {
 		b.Write(mustJSON(s.storages[name].config()))
@@ -177,7 +177,7 @@ func (c *call) deleteStorage() (any, error) {
 }
 
 // storageRow is a storage on a node in /cluster/resources.
-func (s *Server) storageRow(st *storage, node string) row {
+func (s *state) storageRow(st *storage, node string) row {
 	r := row{"id": "storage/" + node + "/" + st.name, "storage": st.name, "node": node, "type": "storage", "plugintype": st.kind,
 		"status": "available", "shared": bit(st.shared), "content": st.contentText()}
 	if n := s.nodes[node]; !n.online && s.now().Sub(n.down) > expiry {
@@ -215,7 +215,7 @@ func (c *call) wantsStorage(st *storage) bool {
 	return !c.has("content") || slices.ContainsFunc(c.list("content"), st.holds)
 }
 
-func (s *Server) storageState(st *storage, node string) row {
+func (s *state) storageState(st *storage, node string) row {
 	r := row{"type": st.kind, "content": st.contentText(), "enabled": bit(!st.disabled), "active": bit(!st.disabled), "shared": bit(st.shared),
 		"total": int64(0), "used": int64(0), "avail": int64(0)}
 	if !st.disabled {

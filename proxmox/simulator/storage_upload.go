@@ -78,7 +78,7 @@ func (c *call) uploadContent() (any, error) {
 }
 
 // putFile stores a file, in the place of one that has its name.
-func (s *Server) putFile(st *storage, node, id, content string, data []byte) {
+func (s *state) putFile(st *storage, node, id, content string, data []byte) {
 	_, name := splitVolume(id)
 	p, err := st.parseVolume(name)
 	if err != nil {

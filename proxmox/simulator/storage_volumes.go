@@ -152,7 +152,7 @@ func (st *storage) imageID(vmid int, name, format string) string {
 }
 
 // freeName is the name of a new disk: the lowest number that neither an image nor a base image of the guest has.
-func (s *Server) freeName(st *storage, node string, vmid int) string {
+func (s *state) freeName(st *storage, node string, vmid int) string {
 	taken := map[string]bool{}
 	for _, v := range s.volumes {
 		if v.storage != st.name || v.vmid != vmid || v.node != "" && v.node != node {
@@ -173,7 +173,7 @@ func (s *Server) freeName(st *storage, node string, vmid int) string {
 }
 
 // allocate makes a new image.
-func (s *Server) allocate(st *storage, node string, vmid int, name, format string, size int64) *volume {
+func (s *state) allocate(st *storage, node string, vmid int, name, format string, size int64) *volume {
 	if !st.files() {
 		format = "raw"
 	}
@@ -183,7 +183,7 @@ func (s *Server) allocate(st *storage, node string, vmid int, name, format strin
 }
 
 // linkedClones tells whether an image is the base of another.
-func (s *Server) linkedClones(v *volume) bool {
+func (s *state) linkedClones(v *volume) bool {
 	for _, other := range s.volumes {
 		if other.parent == v.id {
 			return true

@@ -13,7 +13,7 @@ import (
 // Its work runs with the server's lock held, like a handler's; only while it sleeps, or talks to a guest, others get the
 // lock. With a profile that takes no time a task has therefore ended before its call is answered.
 type task struct {
-	s          *Server
+	s          *state
 	upid       string
 	node, kind string
 	id         string
@@ -43,7 +43,7 @@ func (c *call) fork(node, kind, id string, w work) string {
 	return c.s.fork(c, node, kind, id, w)
 }
 
-func (s *Server) fork(c *call, node, kind, id string, w work) string {
+func (s *state) fork(c *call, node, kind, id string, w work) string {
 	s.pids++
 	now := s.now()
 	t := &task{s: s, node: node, kind: kind, id: id, pid: s.pids, started: now, pstart: int64(s.pids)*7 + 100000, user: "root@pam"}
@@ -85,7 +85,7 @@ func failing(exit string, giveUp func()) work {
 }
 
 // start runs the work until it ends or sleeps for the first time.
-func (s *Server) start(t *task, w work) {
+func (s *state) start(t *task, w work) {
 	ready := make(chan struct{})
 	released := false
 	t.yield = func() {

@@ -95,7 +95,7 @@ func (c *call) agent(cmd agentCommand) (any, error) {
 	if g.state == stopped {
 		return nil, fail("VM %d is not running", g.vmid)
 	}
-	if c.s.guest == nil {
+	if c.s.inside == nil {
 		return nil, errNoAgent
 	}
 	args := map[string]any{}
@@ -106,7 +106,7 @@ func (c *call) agent(cmd agentCommand) (any, error) {
 	}
 	view := c.s.view(g)
 	c.s.mu.Unlock()
-	reply, err := c.s.guest.Agent(c.ctx, view, AgentCall{Command: cmd.name, Args: args})
+	reply, err := c.s.inside.Agent(c.ctx, view, AgentCall{Command: cmd.name, Args: args})
 	c.s.mu.Lock()
 	return agentAnswer(cmd, reply, err)
 }

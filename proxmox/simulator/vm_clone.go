@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"kubehenge.dev/proxmox/simulator/guestconf"
@@ -35,8 +36,8 @@ func (c *call) cloneVM() (any, error) {
 		return nil, err
 	}
 	o := &copyOf{newid: c.number("newid", 0), target: c.text("target")}
-	for _, step := range []func(*copyOf) error{c.cloneTarget, c.cloneSource, c.cloneOptions, c.cloneDisks, c.cloneCards, c.cloneFree} {
-		if err := step(o); err != nil {
+	for _, step := range []func(*call, *copyOf) error{(*call).cloneTarget, (*call).cloneSource, (*call).cloneOptions, (*call).cloneDisks, (*call).cloneCards, (*call).cloneFree} {
+		if err := step(c, o); err != nil {
 			return nil, err
 		}
 	}
@@ -190,7 +191,7 @@ func (c *call) copyConfig(o *copyOf) (conf map[string]string, made []*volume, er
 	conf = map[string]string{}
 	for name, value := range o.conf {
 		switch {
-		case guestconf.UnusedName.MatchString(name), contains(notCopied, name):
+		case guestconf.UnusedName.MatchString(name), slices.Contains(notCopied, name):
 		case guestconf.NetName.MatchString(name):
 			card, err := guestconf.FormatOf(name).ParseProperties(name, value)
 			if err != nil {
@@ -308,7 +309,7 @@ func (c *call) makeTemplate() (any, error) {
 }
 
 // toTemplate renames the machine's disks to base images.
-func (s *Server) toTemplate(g *guest) {
+func (s *state) toTemplate(g *guest) {
 	conf := map[string]string{}
 	for k, v := range g.conf {
 		conf[k] = v
@@ -327,13 +328,4 @@ func (s *Server) toTemplate(g *guest) {
 		conf[d.Option] = d.String()
 	}
 	g.conf = conf
-}
-
-func contains(list []string, text string) bool {
-	for _, v := range list {
-		if v == text {
-			return true
-		}
-	}
-	return false
 }

@@ -68,7 +68,7 @@ func (c *call) mayCreate(w *change) error {
 }
 
 // freeVMID tells that no guest of the cluster has the ID.
-func (s *Server) freeVMID(vmid int) error {
+func (s *state) freeVMID(vmid int) error {
 	g := s.guests[vmid]
 	if g == nil {
 		return nil
@@ -148,7 +148,7 @@ func (c *call) newConfig(t *task, w *change, node string) (conf map[string]strin
 }
 
 // identify gives a new machine its boot order, its UUID and what else identifies it.
-func (s *Server) identify(conf map[string]string) {
+func (s *state) identify(conf map[string]string) {
 	if _, set := conf["boot"]; !set {
 		conf["boot"] = " "
 		if order := guestconf.DefaultBootOrder(conf); len(order) > 0 {

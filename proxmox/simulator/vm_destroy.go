@@ -59,9 +59,9 @@ func (c *call) destroy(t *task, node string, vmid int, purge bool) error {
 	if c.flag("destroy-unreferenced-disks", false) {
 		s.removeAll(node, vmid)
 	}
-	if s.guest != nil && g.kind == "qemu" {
+	if s.inside != nil && g.kind == "qemu" {
 		view := s.view(g)
-		t.ask(func() { s.guest.Destroy(t.ctx, view) })
+		t.ask(func() { s.inside.Destroy(t.ctx, view) })
 	}
 	s.acl.RemoveGuest(vmid)
 	delete(s.walls, itoa(vmid))
@@ -74,7 +74,7 @@ func (c *call) destroy(t *task, node string, vmid int, purge bool) error {
 }
 
 // ownImages are the images of a guest that its configuration names, pending and snapshots included.
-func (s *Server) ownImages(g *guest) []string {
+func (s *state) ownImages(g *guest) []string {
 	confs := []map[string]string{g.conf, g.pending}
 	for _, snap := range g.snaps {
 		confs = append(confs, snap)
@@ -91,7 +91,7 @@ func (s *Server) ownImages(g *guest) []string {
 }
 
 // removeAll removes all images that bear the guest's ID.
-func (s *Server) removeAll(node string, vmid int) {
+func (s *state) removeAll(node string, vmid int) {
 	for _, v := range s.volumes {
 		if v.vmid == vmid && (v.content == "images" || v.content == "rootdir") && (v.node == "" || v.node == node) {
 			s.dropVolume(v)
@@ -100,7 +100,7 @@ func (s *Server) removeAll(node string, vmid int) {
 }
 
 // purge takes a guest out of backup and replication jobs and of the HA manager's configuration.
-func (s *Server) purge(g *guest) {
+func (s *state) purge(g *guest) {
 	kept := s.jobs[:0]
 	for _, j := range s.jobs {
 		list := strings.Split(j.fields["vmid"], ",")

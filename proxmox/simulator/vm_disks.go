@@ -9,10 +9,11 @@ import (
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
-var (
-	newDisk       = regexp.MustCompile(`\A([^/:\s]+):(\d+(\.\d+)?)\z`)
-	cloudInitDisk = regexp.MustCompile(`\A([^/:\s]+):cloudinit\z`)
-)
+// newDisk is a disk that is to be made: STORAGE:GIB.
+var newDisk = regexp.MustCompile(`\A([^/:\s]+):(\d+(\.\d+)?)\z`)
+
+// cloudInitDisk is a cloud-init drive that is to be made.
+var cloudInitDisk = regexp.MustCompile(`\A([^/:\s]+):cloudinit\z`)
 
 // cloudInitSize is the size of a cloud-init drive.
 const cloudInitSize = 4 << 20
@@ -107,7 +108,7 @@ func (c *call) checkVolume(t target, id string) error {
 
 // makeDrive does what the value of a drive asks for: it allocates or imports an image, makes the cloud-init drive, or
 // finds the volume that is there. It returns the value as it is stored, and the image that it made.
-func (s *Server) makeDrive(node string, vmid int, option, value string) (string, *volume, error) {
+func (s *state) makeDrive(node string, vmid int, option, value string) (string, *volume, error) {
 	d, err := guestconf.ParseDrive(option, value)
 	if err != nil {
 		return "", nil, err
@@ -132,7 +133,7 @@ func (s *Server) makeDrive(node string, vmid int, option, value string) (string,
 	return d.String(), made, nil
 }
 
-func (s *Server) makeCloudInit(node string, vmid int, d *guestconf.Drive) (*volume, error) {
+func (s *state) makeCloudInit(node string, vmid int, d *guestconf.Drive) (*volume, error) {
 	name, _ := splitVolume(d.File())
 	st, err := s.storageOn(node, name)
 	if err != nil {
@@ -144,7 +145,7 @@ func (s *Server) makeCloudInit(node string, vmid int, d *guestconf.Drive) (*volu
 	return v, nil
 }
 
-func (s *Server) makeDisk(node string, vmid int, d *guestconf.Drive) (*volume, error) {
+func (s *state) makeDisk(node string, vmid int, d *guestconf.Drive) (*volume, error) {
 	m := newDisk.FindStringSubmatch(d.File())
 	st, err := s.storageOn(node, m[1])
 	if err != nil {
@@ -178,7 +179,7 @@ func (s *Server) makeDisk(node string, vmid int, d *guestconf.Drive) (*volume, e
 }
 
 // findVolume fills in the size of a volume that is there.
-func (s *Server) findVolume(node string, d *guestconf.Drive) error {
+func (s *state) findVolume(node string, d *guestconf.Drive) error {
 	name, _ := splitVolume(d.File())
 	if _, err := s.storageOn(node, name); err != nil {
 		return err
@@ -261,7 +262,7 @@ func (c *call) removeImage(g *guest, conf map[string]string, option, file string
 }
 
 // remove frees a volume if it is there.
-func (s *Server) remove(node, id string) {
+func (s *state) remove(node, id string) {
 	if v := s.volume(node, id); v != nil {
 		s.dropVolume(v)
 	}

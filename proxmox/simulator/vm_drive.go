@@ -7,7 +7,7 @@ import (
 )
 
 // bootDiskSize is the size of the first disk that the machine boots from, which the API shows as the machine's.
-func (s *Server) bootDiskSize(g *guest) int64 {
+func (s *state) bootDiskSize(g *guest) int64 {
 	if g.kind == "lxc" {
 		return rootSize(g)
 	}
@@ -25,7 +25,7 @@ func (s *Server) bootDiskSize(g *guest) int64 {
 func rootSize(g *guest) int64 { return guestconf.SizeIn(g.conf["rootfs"]) }
 
 // ownedBy tells whether an image belongs to a guest.
-func (s *Server) ownedBy(id string, vmid int) bool {
+func (s *state) ownedBy(id string, vmid int) bool {
 	name, rest := splitVolume(id)
 	st := s.storages[name]
 	if st == nil {

@@ -12,13 +12,13 @@ func moveEndpoints() []*endpoint {
 	disk := need("/vms/{vmid}", "VM.Config.Disk")
 	names := movable()
 	move := "storage storage-id; target-vmid vmid; target-disk enum(" + names + "); format enum(raw qcow2 vmdk); delete bool; digest string(..40); bwlimit int(0..); target-digest string(..40)"
-	moveDisk := "disk* enum(" + names + ");" + move
+	whole := "disk* enum(" + names + ");" + move
 	return []*endpoint{
 		on("GET /nodes/{node}/qemu/{vmid}/migrate", need("/vms/{vmid}", "VM.Migrate"), "target node", (*call).migrationCheck),
 		on("POST /nodes/{node}/qemu/{vmid}/migrate", need("/vms/{vmid}", "VM.Migrate"),
 			`target* node; online bool; force bool; with-local-disks bool; targetstorage storage-pair-list; migration_type enum(secure insecure); migration_network cidr;
 			bwlimit int(0..); with-conntrack-state bool`, (*call).migrateVM),
-		on("POST /nodes/{node}/qemu/{vmid}/move_disk", disk, moveDisk, (*call).moveDisk),
+		on("POST /nodes/{node}/qemu/{vmid}/move_disk", disk, whole, (*call).moveDisk),
 	}
 }
 
@@ -32,7 +32,7 @@ func movable() string {
 }
 
 // localVolumes are the volumes of a machine that only its node has: disks, and CDs.
-func (s *Server) localVolumes(g *guest) (disks, cds []string) {
+func (s *state) localVolumes(g *guest) (disks, cds []string) {
 	conf := copyMap(g.conf)
 	for option, id := range guestconf.Images(conf) {
 		if name, _ := splitVolume(id); s.storages[name] != nil && !s.storages[name].shared && option != "" {
@@ -77,7 +77,7 @@ func (c *call) migrationCheck() (any, error) {
 		"mapped-resources": []any{}, "mapped-resource-info": row{}, "has-dbus-vmstate": 1}, nil
 }
 
-func (s *Server) missingStorages(g *guest, node string) []string {
+func (s *state) missingStorages(g *guest, node string) []string {
 	missing := map[string]bool{}
 	for _, d := range guestconf.Drives(g.conf) {
 		name, _ := splitVolume(d.File())
@@ -121,7 +121,7 @@ func (c *call) migrateVM() (any, error) {
 }
 
 // migrate is the task: its own text stands in the log, the exit status says only that it was aborted.
-func (s *Server) migrate(t *task, from, to string, vmid int, withDisks bool) error {
+func (s *state) migrate(t *task, from, to string, vmid int, withDisks bool) error {
 	g, err := s.guestOn(from, s.kindOf(vmid), vmid)
 	if err != nil {
 		return err

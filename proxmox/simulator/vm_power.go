@@ -35,7 +35,7 @@ func taskKind(g *guest, verb string) string {
 }
 
 // timeout is a time-out as this profile takes it.
-func (s *Server) timeout(seconds int) time.Duration {
+func (s *state) timeout(seconds int) time.Duration {
 	return time.Duration(float64(seconds) * s.profile.TimeoutScale * float64(time.Second))
 }
 
@@ -52,7 +52,7 @@ func (c *call) startVM() (any, error) {
 }
 
 // request asks the HA manager for a state; the task ends before the manager acts.
-func (s *Server) request(t *task, r *haResource, state string) error {
+func (s *state) request(t *task, r *haResource, state string) error {
 	r.state = state
 	err := t.busy()
 	s.manageSoon()
@@ -60,7 +60,7 @@ func (s *Server) request(t *task, r *haResource, state string) error {
 }
 
 // powerOn starts a machine, with its pending changes applied.
-func (s *Server) powerOn(t *task, node string, vmid int, skipLock bool) error {
+func (s *state) powerOn(t *task, node string, vmid int, skipLock bool) error {
 	g, err := s.guestOn(node, s.kindOf(vmid), vmid)
 	if err != nil {
 		return err
@@ -74,10 +74,10 @@ func (s *Server) powerOn(t *task, node string, vmid int, skipLock bool) error {
 	case g.state != stopped:
 		return fail("%s %d already running", name, vmid)
 	}
-	if err := s.settle(g); err != nil {
+	if err := s.kinds[g.kind].settle(s, g); err != nil {
 		return err
 	}
-	if err := s.startable(g); err != nil {
+	if err := s.kinds[g.kind].startable(s, g); err != nil {
 		return err
 	}
 	if err := t.busy(); err != nil {
@@ -86,11 +86,11 @@ func (s *Server) powerOn(t *task, node string, vmid int, skipLock bool) error {
 	delete(g.conf, "lock")
 	s.pids++
 	g.state, g.started, g.pid = running, s.now(), s.pids
-	if s.guest == nil || g.kind == "lxc" {
+	if s.inside == nil || g.kind == "lxc" {
 		return nil
 	}
 	view := s.view(g)
-	t.ask(func() { err = s.guest.Start(t.ctx, view) })
+	t.ask(func() { err = s.inside.Start(t.ctx, view) })
 	if err != nil {
 		g.state = stopped
 		return fail("start failed: %v", err)
@@ -99,19 +99,18 @@ func (s *Server) powerOn(t *task, node string, vmid int, skipLock bool) error {
 }
 
 // kindOf is the kind of the guest with an ID.
-func (s *Server) kindOf(vmid int) string {
+func (s *state) kindOf(vmid int) string {
 	if g := s.guests[vmid]; g != nil {
 		return g.kind
 	}
 	return "qemu"
 }
 
-// settle applies what waited for a guest to be off.
-func (s *Server) settle(g *guest) error {
-	if g.kind == "lxc" {
-		s.settleCT(g)
-		return nil
-	}
+// machines are switched on and off so.
+var machines = kind{settle: (*state).settleVM, startable: (*state).startableVM}
+
+// settleVM applies what waited for a machine to be off.
+func (s *state) settleVM(g *guest) error {
 	e := &edit{c: s.internal(), g: g, w: &change{target: target{vmid: g.vmid}}, conf: copyMap(g.conf), pending: copyMap(g.pending), removed: copyMap(g.removed)}
 	if err := e.flush(false); err != nil {
 		return err
@@ -129,13 +128,10 @@ func copyMap[K comparable, V any](m map[K]V) map[K]V {
 }
 
 // internal is a call of the cluster itself, which may everything.
-func (s *Server) internal() *call { return &call{s: s, ctx: s.ctx, user: "root@pam"} }
+func (s *state) internal() *call { return &call{s: s, ctx: s.ctx, user: "root@pam"} }
 
-// startable tells whether what the machine needs is there.
-func (s *Server) startable(g *guest) error {
-	if g.kind == "lxc" {
-		return s.startableCT(g)
-	}
+// startableVM tells whether what the machine needs is there.
+func (s *state) startableVM(g *guest) error {
 	n := s.nodes[g.node]
 	if g.cpus() > n.cpus {
 		return fail("MAX %d vcpus allowed per VM on this node", n.cpus)
@@ -189,15 +185,15 @@ func (c *call) stopVM() (any, error) {
 }
 
 // powerOff cuts a machine's power.
-func (s *Server) powerOff(t *task, g *guest) {
+func (s *state) powerOff(t *task, g *guest) {
 	if g.state == stopped {
 		return
 	}
 	g.state = stopped
-	_ = s.settle(g) // what cannot be applied goes on waiting
-	if s.guest != nil && g.kind == "qemu" {
+	_ = s.kinds[g.kind].settle(s, g) // what cannot be applied goes on waiting
+	if s.inside != nil && g.kind == "qemu" {
 		view := s.view(g)
-		t.ask(func() { s.guest.Stop(t.ctx, view) })
+		t.ask(func() { s.inside.Stop(t.ctx, view) })
 	}
 }
 
@@ -236,13 +232,13 @@ func (c *call) shutdown(t *task, node string, vmid int) error {
 }
 
 // answers tells whether a machine has somebody at home who would follow a request to shut down.
-func (s *Server) answers(t *task, g *guest) bool {
-	if s.guest == nil {
+func (s *state) answers(t *task, g *guest) bool {
+	if s.inside == nil {
 		return false
 	}
 	view := s.view(g)
 	var err error
-	t.ask(func() { _, err = s.guest.Agent(t.ctx, view, AgentCall{Command: "ping"}) })
+	t.ask(func() { _, err = s.inside.Agent(t.ctx, view, AgentCall{Command: "ping"}) })
 	return err == nil
 }
 
@@ -318,7 +314,7 @@ func (c *call) resumeVM() (any, error) {
 }
 
 // view is the machine as its inside sees it.
-func (s *Server) view(g *guest) Guest {
+func (s *state) view(g *guest) Guest {
 	v := Guest{VMID: g.vmid, Name: g.shownName(), Node: g.node, Cores: g.cpus(), MemoryMiB: int(g.memory() >> 20)}
 	v.Tags = guestconf.TagList(g.conf["tags"])
 	if pairs, err := schema.Format("smbios1").ParseProperties("smbios1", g.conf["smbios1"]); err == nil {

@@ -63,7 +63,7 @@ func (g *guest) number(option string, without int) int {
 }
 
 // cpusOf is how many CPUs a guest may use: a container without a limit all of its node.
-func (s *Server) cpusOf(g *guest) int {
+func (s *state) cpusOf(g *guest) int {
 	if g.kind == "lxc" {
 		return g.number("cores", s.nodes[g.node].cpus)
 	}
@@ -106,7 +106,7 @@ func (c *call) listGuests(kind string) (any, error) {
 }
 
 // statusRow is a guest as its own node tells of it.
-func (s *Server) statusRow(g *guest) row {
+func (s *state) statusRow(g *guest) row {
 	st := s.measure(g)
 	r := row{"vmid": g.vmid, "name": st.Name, "status": st.status, "cpus": s.cpusOf(g), "maxmem": st.MaxMem, "mem": st.Mem, "maxdisk": st.MaxDisk, "disk": st.Disk,
 		"uptime": st.Uptime, "cpu": st.CPU, "netin": st.NetIn, "netout": st.NetOut}
@@ -244,7 +244,7 @@ func (c *call) readFeature() (any, error) {
 }
 
 // snapshots tells whether a volume can hold snapshots: raw files cannot.
-func (s *Server) snapshots(node, id string) bool {
+func (s *state) snapshots(node, id string) bool {
 	v := s.volume(node, id)
 	if v == nil {
 		return false

@@ -1,0 +1,8 @@
+package simulator
+
+import "slices"
+
+// backupArea are the calls of backups and their jobs.
+func backupArea() []*endpoint {
+	return slices.Concat(backupEndpoints(), dumpEndpoints())
+}

@@ -1,0 +1,8 @@
+package simulator
+
+import "slices"
+
+// clusterArea are the calls of the cluster as a whole.
+func clusterArea() []*endpoint {
+	return slices.Concat(clusterEndpoints(), sectionEndpoints(), clusterConfigEndpoints(), syncJobEndpoints())
+}

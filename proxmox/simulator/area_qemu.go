@@ -1,0 +1,8 @@
+package simulator
+
+import "slices"
+
+// qemuArea are the calls of virtual machines.
+func qemuArea() []*endpoint {
+	return slices.Concat(guestEndpoints(), configEndpoints(), cloneEndpoints(), powerEndpoints(), agentEndpoints(), moveEndpoints(), cloudInitEndpoints(), vmMonitorEndpoints())
+}

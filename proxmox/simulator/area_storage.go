@@ -1,0 +1,8 @@
+package simulator
+
+import "slices"
+
+// storageArea are the calls of storages and what is on them.
+func storageArea() []*endpoint {
+	return slices.Concat(storageEndpoints(), contentEndpoints(), applianceEndpoints())
+}

@@ -1,0 +1,12 @@
+package simulator
+
+import (
+	"slices"
+	"sync"
+)
+
+// endpoints is the table of all that is served.
+var endpoints = sync.OnceValue(func() []*endpoint {
+	return slices.Concat(accessArea(), clusterArea(), nodesArea(), guestArea(), qemuArea(), lxcArea(), storageArea(), poolEndpoints(), haArea(), sdnEndpoints(),
+		firewallEndpoints(), backupArea(), replicationEndpoints())
+})
