@@ -33,16 +33,6 @@ func (c *call) without(f func()) {
 	f()
 }
 
-func (r *realm) openID() openid.Config {
-	o := r.options
-	scopes := o["scopes"]
-	if scopes == "" {
-		scopes = "email profile"
-	}
-	return openid.Config{Issuer: o["issuer-url"], ClientID: o["client-id"], ClientKey: o["client-key"], Scopes: schema.SplitList(scopes), Prompt: o["prompt"],
-		ACR: schema.SplitList(o["acr-values"]), Audiences: schema.SplitList(o["audiences"]), SkipUserInfo: o["query-userinfo"] == "0"}
-}
-
 // discover asks the provider of a realm how it works.
 func (c *call) discover(name string) (*realm, *openid.Provider, error) {
 	r := c.s.realms[name]

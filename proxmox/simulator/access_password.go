@@ -37,14 +37,6 @@ func (s *state) authenticate(user, password string) error {
 	return nil
 }
 
-// authenticate checks a password as the server behind a realm would.
-func (d *Directory) authenticate(name, password string) error {
-	if u, known := d.user(name); !known || u.Password == "" || u.Password != password {
-		return errors.New("80090308: LdapErr: DSID-0C09030F, comment: AcceptSecurityContext error, data 52e")
-	}
-	return nil
-}
-
 // reauthenticate asks whoever changes how a user signs in for their own password; the superuser needs none, and nobody
 // else changes it. Source: pve-access-control RPCEnvironment.pm reauth_user_for_user_modification.
 func (c *call) reauthenticate(user, param string) error {

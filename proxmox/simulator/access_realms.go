@@ -14,14 +14,6 @@ var (
 	_ = schema.Define("tfa-config", "type* enum(yubico oath); id string; key string; url string; digits int(6..8); step int(10..)")
 )
 
-// realm is a place where users are known.
-type realm struct {
-	name, kind, comment string
-	isDefault           bool
-	options             map[string]string
-	directory           *Directory // of ldap and ad
-}
-
 // realmFields are the options of realms of all types.
 const realmFields = `acr-values string(/[^\x00-\x1F\x7F <>#"]*/); audiences string(/[^\x00-\x1F\x7F <>#"]*/); autocreate bool; base_dn string(..256); bind_dn string(..256);
 capath string; case-sensitive bool; cert string; certkey string; check-connection bool; client-id string(..256); client-key string(..256); comment string(..4096); default bool;
@@ -48,12 +40,6 @@ func realmEndpoints() []*endpoint {
 		on("PUT /access/domains/{realm}", allocate, "delete configid-list(..4096); digest string(..64);"+strings.Replace(realmFields, "username-claim string;", "", 1), (*call).updateRealm),
 		on("DELETE /access/domains/{realm}", allocate, "", (*call).deleteRealm),
 	}
-}
-
-// factor is the type of the second factor that the realm demands, empty if it demands none.
-func (r *realm) factor() string {
-	kind, _ := objectOf(r.options["tfa"])["type"].(string)
-	return kind
 }
 
 func (c *call) listRealms() (any, error) {

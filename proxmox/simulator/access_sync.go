@@ -20,34 +20,6 @@ func maySync() guard {
 	return all(need("/access/realm/{realm}", "Realm.AllocateUser"), need("/access/groups", "User.Modify"))
 }
 
-// Directory is what stands in the LDAP or Active Directory server behind a realm: there is no such server, so an inventory
-// tells it.
-type Directory struct {
-	Users  []DirectoryUser     `json:"users,omitempty"`
-	Groups map[string][]string `json:"groups,omitempty"` // names of groups with the names of their members
-}
-
-// DirectoryUser is a user of a directory, who may sign in once the realm was synchronised.
-type DirectoryUser struct {
-	Name      string `json:"name"` // without the realm
-	Password  string `json:"password,omitempty"`
-	Email     string `json:"email,omitempty"`
-	FirstName string `json:"firstName,omitempty"`
-	LastName  string `json:"lastName,omitempty"`
-}
-
-// user is the directory's user of this name; false if it has none.
-func (d *Directory) user(name string) (DirectoryUser, bool) {
-	if d == nil {
-		return DirectoryUser{}, false
-	}
-	i := slices.IndexFunc(d.Users, func(u DirectoryUser) bool { return u.Name == name })
-	if i < 0 {
-		return DirectoryUser{}, false
-	}
-	return d.Users[i], true
-}
-
 // syncOptions are the call's options, those of the realm, or the defaults.
 func (c *call) syncOptions(r *realm) (map[string]string, error) {
 	options := map[string]string{"enable-new": "1", "remove-vanished": ""}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"kubehenge.dev/proxmox/simulator/permission"
 	"kubehenge.dev/proxmox/simulator/tfa"
@@ -290,50 +289,6 @@ func (c *call) answerChallenge(user string) error {
 		return f.VerifyYubico(otp)
 	}
 	return f.Verify(answer, c.s.now())
-}
-
-// TOTP is the six-digit code of a base32 secret at a time (RFC 6238, SHA-1, thirty seconds).
-func TOTP(secret string, at time.Time) (string, error) {
-	t, err := tfa.FromSecret(secret)
-	if err != nil {
-		return "", err
-	}
-	return t.Code(at), nil
-}
-
-// loadTFA makes the second factors of an inventory's users.
-func (s *Server) loadTFA(inv *Inventory) error {
-	for _, u := range inv.Users {
-		if u.TFA == nil {
-			continue
-		}
-		f := &tfa.Factors{}
-		if u.TFA.TOTP != "" {
-			if _, err := f.AddSecret("", u.TFA.TOTP, s.now()); err != nil {
-				return fmt.Errorf("user %s: %w", u.ID, err)
-			}
-		}
-		if u.TFA.Yubico != "" {
-			f.AddYubico("", u.TFA.Yubico, s.now())
-		}
-		if len(u.TFA.Recovery) > 0 {
-			f.SetRecovery(u.TFA.Recovery, s.now())
-		}
-		if !f.Empty() {
-			s.tfa[u.ID], s.acl.Users[u.ID].Keys = f, "x"
-		}
-	}
-	return nil
-}
-
-func (s *Server) saveTFA(user string) *TFASpec {
-	f := s.tfa[user]
-	if f.Empty() {
-		return nil
-	}
-	spec := &TFASpec{}
-	spec.TOTP, spec.Recovery, spec.Yubico = f.Secrets()
-	return spec
 }
 
 // forgetUser takes a user away with all that is about it. The superuser stays.

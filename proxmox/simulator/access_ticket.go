@@ -1,8 +1,6 @@
 package simulator
 
-import (
-	"kubehenge.dev/proxmox/simulator/permission"
-)
+import "kubehenge.dev/proxmox/simulator/permission"
 
 // accessEndpoints are sign-in, realms, passwords and the question what one may do.
 func accessEndpoints() []*endpoint {

@@ -7,35 +7,6 @@ import (
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
-// restoreVM makes a machine of a backup. Source: qemu-server src/PVE/API2/Qemu.pm create_vm.
-func (c *call) restoreVM(w *change) (any, error) {
-	for _, name := range sortedKeys(w.set) {
-		if guestconf.DriveName.MatchString(name) {
-			return nil, invalid(name, "option conflicts with option 'archive'")
-		}
-	}
-	archived, p, err := c.archive(c.text("archive"))
-	if err != nil {
-		return nil, err
-	}
-	if err := c.checkChange(w); err != nil {
-		return nil, err
-	}
-	old := c.s.guests[w.vmid]
-	if err := c.replaceable(old, w.vmid, "VM"); err != nil {
-		return nil, err
-	}
-	node := c.node()
-	c.reserve(old, w.vmid, "qemu", node)
-	return c.fork(node, "qmrestore", itoa(w.vmid), func(t *task) error {
-		if archived == nil || p.guest != "qemu" {
-			c.giveUp()
-			return fail("unable to restore VM %d - no such volume '%s'", w.vmid, c.text("archive"))
-		}
-		return c.restore(t, w, old, archived, (*call).restoredDrive)
-	}), nil
-}
-
 // replaceable tells whether a guest's place may be taken by a backup: only with force, and only if the guest is off.
 func (c *call) replaceable(old *guest, vmid int, kind string) error {
 	switch {
@@ -133,69 +104,4 @@ func (c *call) makeUnique(conf map[string]string) {
 	if c.kind() == "qemu" {
 		conf["smbios1"], conf["vmgenid"] = withUUID(conf["smbios1"]), newUUID()
 	}
-}
-
-// restoredDrive allocates a disk of the size that the backup tells; CDs stay as they were.
-func (c *call) restoredDrive(name, value string, vmid int) (string, *volume, error) {
-	d, err := guestconf.ParseDrive(name, value)
-	if err != nil || !d.Volume() || d.CDROM() && !d.CloudInit() {
-		return value, nil, err
-	}
-	from, _ := splitVolume(d.File())
-	st, err := c.s.storageOn(c.node(), or(c.text("storage"), from))
-	if err != nil {
-		return "", nil, err
-	}
-	size := guestconf.SizeIn(value)
-	if !c.s.fits(st, c.node(), size) {
-		return "", nil, fail("unable to create image: No space left on device")
-	}
-	disk := c.s.freeName(st, c.node(), vmid)
-	if d.CloudInit() {
-		disk = "vm-" + itoa(vmid) + "-cloudinit"
-	}
-	v := c.s.allocate(st, c.node(), vmid, disk, "raw", or(size, cloudInitSize))
-	d.Set("file", v.id)
-	d.Delete("format")
-	return d.String(), v, nil
-}
-
-// restoreCT makes a container of a backup. Source: pve-container src/PVE/API2/LXC.pm create_vm.
-func (c *call) restoreCT(w *change) (any, error) {
-	archived, p, err := c.archive(c.text("ostemplate"))
-	if err != nil {
-		return nil, err
-	}
-	old := c.s.guests[w.vmid]
-	if err := c.replaceable(old, w.vmid, "CT"); err != nil {
-		return nil, err
-	}
-	for name := range w.set {
-		if guestconf.MountName.MatchString(name) {
-			delete(w.set, name)
-		}
-	}
-	node := c.node()
-	c.reserve(old, w.vmid, "lxc", node)
-	return c.fork(node, "vzrestore", itoa(w.vmid), func(t *task) error {
-		if archived == nil || p.guest != "lxc" {
-			c.giveUp()
-			return fail("unable to restore CT %d - no such volume '%s'", w.vmid, c.text("ostemplate"))
-		}
-		return c.restore(t, w, old, archived, (*call).restoredMount)
-	}), nil
-}
-
-func (c *call) restoredMount(name, value string, vmid int) (string, *volume, error) {
-	from, _ := splitVolume(guestconf.MountVolume(value))
-	st, err := c.s.storageOn(c.node(), or(c.text("storage"), from))
-	if err != nil {
-		return "", nil, err
-	}
-	size := guestconf.SizeIn(value)
-	if !c.s.fits(st, c.node(), size) {
-		return "", nil, fail("unable to create image: No space left on device")
-	}
-	v := c.s.allocateCT(st, c.node(), vmid, size)
-	return strings.Replace(value, guestconf.MountVolume(value), v.id, 1), v, nil
 }

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"kubehenge.dev/proxmox/simulator/calendar"
 	"kubehenge.dev/proxmox/simulator/guestconf"
-	"kubehenge.dev/proxmox/simulator/retention"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -165,46 +163,6 @@ func (c *call) dumpGuest(t *task, j *job, st *storage, vmid int) error {
 	return nil
 }
 
-// archiveName is the name of the file that a backup made now has.
-func (s *state) archiveName(g *guest, compress string) string {
-	ending := map[string]string{"qemu": "vma", "lxc": "tar"}[g.kind] + map[string]string{"1": ".lzo", "lzo": ".lzo", "gzip": ".gz", "zstd": ".zst"}[compress]
-	return fmt.Sprintf("vzdump-%s-%d-%s.%s", g.kind, g.vmid, s.now().UTC().Format("2006_01_02-15_04_05"), ending)
-}
-
-func notesOf(template string, g *guest, cluster string) string {
-	return strings.NewReplacer("{{guestname}}", g.shownName(), "{{vmid}}", itoa(g.vmid), "{{node}}", g.node, "{{cluster}}", cluster, `\n`, "\n", `\\`, `\`).Replace(template)
-}
-
-// confText is the configuration of a guest as its backup holds it; parseConf reads it again.
-func confText(g *guest) string {
-	var b strings.Builder
-	for _, line := range strings.Split(g.conf["description"], "\n") {
-		if line != "" {
-			b.WriteString("#" + line + "\n")
-		}
-	}
-	for _, k := range sortedKeys(g.conf) {
-		if k != "description" && k != "lock" && k != "parent" && !guestconf.UnusedName.MatchString(k) {
-			b.WriteString(k + ": " + g.conf[k] + "\n")
-		}
-	}
-	return b.String()
-}
-
-func parseConf(text string) map[string]string {
-	conf := map[string]string{}
-	for _, line := range strings.Split(text, "\n") {
-		if comment, is := strings.CutPrefix(line, "#"); is {
-			conf["description"] += comment + "\n"
-			continue
-		}
-		if k, v, ok := strings.Cut(line, ": "); ok {
-			conf[k] = v
-		}
-	}
-	return conf
-}
-
 func (c *call) dumpDefaults() (any, error) {
 	data := row{"all": 0, "bwlimit": 0, "compress": "0", "ionice": 7, "lockwait": 180, "mailnotification": "always", "mode": "snapshot", "notification-mode": "auto", "pigz": 0,
 		"prune-backups": row{"keep-all": 1}, "protected": 0, "quiet": 0, "remove": 1, "stdexcludes": 1, "stop": 0, "stopwait": 10, "zstd": 1}
@@ -220,128 +178,6 @@ func (c *call) dumpDefaults() (any, error) {
 		}
 	}
 	return data, nil
-}
-
-// archive is the backup with this volume ID, which the caller may read.
-func (c *call) archive(id string) (*volume, *parsed, error) {
-	name, rest := splitVolume(id)
-	st, err := c.s.storageOn(c.node(), name)
-	if err != nil {
-		return nil, nil, err
-	}
-	p, err := st.parseVolume(rest)
-	if err != nil {
-		return nil, nil, err
-	}
-	if p.content != "backup" {
-		return nil, nil, fail("unable to use volume '%s' as backup", id)
-	}
-	if err := c.mayUse(st, p, 0); err != nil {
-		return nil, nil, err
-	}
-	return c.s.volume(c.node(), id), p, nil
-}
-
-func (c *call) extractConfig() (any, error) {
-	v, _, err := c.archive(c.text("volume"))
-	if err != nil {
-		return nil, err
-	}
-	if v == nil {
-		return nil, fail("no such volume '%s'", c.text("volume"))
-	}
-	return string(v.data), nil
-}
-
-// keepOf are the numbers of a prune-backups option.
-func keepOf(text string) map[string]int {
-	keep := map[string]int{}
-	for k, v := range objectOf(text) {
-		keep[k] = int(atoi64(fmt.Sprint(v)))
-	}
-	return keep
-}
-
-// marked are the backups on a storage with what becomes of them, guest by guest. A vmid of 0 and an empty kind mean all.
-func (s *state) marked(node string, st *storage, keep map[string]int, vmid int, kind string) (marks map[string]string, list []*volume) {
-	groups := map[string][]retention.Backup{}
-	for _, key := range sortedKeys(s.volumes) {
-		v := s.volumes[key]
-		_, rest := splitVolume(v.id)
-		p, err := st.parseVolume(rest)
-		if err != nil || v.storage != st.name || v.content != "backup" || v.node != "" && v.node != node || p.vmid == 0 || vmid != 0 && p.vmid != vmid || kind != "" && p.guest != kind {
-			continue
-		}
-		list = append(list, v)
-		group := p.guest + "/" + itoa(p.vmid)
-		groups[group] = append(groups[group], retention.Backup{ID: v.id, Made: time.Unix(v.ctime, 0), Protected: v.protected})
-	}
-	marks = map[string]string{}
-	for _, backups := range groups {
-		retention.Apply(backups, keep)
-		for _, b := range backups {
-			marks[b.ID] = b.Mark
-		}
-	}
-	return marks, list
-}
-
-func (c *call) keep(st *storage) map[string]int {
-	return keepOf(or(c.text("prune-backups"), st.options["prune-backups"]))
-}
-
-func (c *call) listPruned() (any, error) {
-	st, err := c.s.storageOn(c.node(), c.text("storage"))
-	if err != nil {
-		return nil, err
-	}
-	marks, list := c.s.marked(c.node(), st, c.keep(st), c.number("vmid", 0), c.text("type"))
-	rows := []any{}
-	for _, v := range list {
-		_, rest := splitVolume(v.id)
-		p, _ := st.parseVolume(rest)
-		rows = append(rows, row{"volid": v.id, "ctime": v.ctime, "type": p.guest, "vmid": p.vmid, "mark": marks[v.id]})
-	}
-	return rows, nil
-}
-
-func (c *call) prune() (any, error) {
-	at := "/storage/" + c.text("storage")
-	id := c.text("storage")
-	if c.has("vmid") {
-		id = c.text("vmid") + "@" + id
-		if err := c.check(at, "Datastore.AllocateSpace"); err != nil {
-			return nil, err
-		}
-		if err := c.check("/vms/"+c.text("vmid"), "VM.Backup"); err != nil {
-			return nil, err
-		}
-	} else if err := c.check(at, "Datastore.Allocate"); err != nil {
-		return nil, err
-	}
-	vmid, kind := c.number("vmid", 0), c.text("type")
-	return c.fork(c.node(), "prunebackups", id, func(t *task) error {
-		st, err := c.s.storageOn(t.node, c.text("storage"))
-		if err != nil {
-			return err
-		}
-		if err := t.busy(); err != nil {
-			return err
-		}
-		c.s.pruneGuest(t, st, c.keep(st), vmid, kind)
-		return nil
-	}), nil
-}
-
-// pruneGuest removes the backups that are not to be kept.
-func (s *state) pruneGuest(t *task, st *storage, keep map[string]int, vmid int, kind string) {
-	marks, list := s.marked(t.node, st, keep, vmid, kind)
-	for _, v := range list {
-		if marks[v.id] == retention.Remove {
-			t.say("INFO: removing backup '%s'", v.id)
-			s.dropVolume(v)
-		}
-	}
 }
 
 // nextRun is when a job is due next, 0 if never.

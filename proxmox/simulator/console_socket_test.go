@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-
 	goproxmox "github.com/luthermonson/go-proxmox"
 
 	"kubehenge.dev/proxmox/simulator/console"

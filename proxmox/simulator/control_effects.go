@@ -110,14 +110,6 @@ func (s *Server) recoverOn(args []string) error {
 	return nil
 }
 
-func (s *state) guestNamed(id string) (*guest, error) {
-	vmid, err := strconv.Atoi(id)
-	if err != nil || s.guests[vmid] == nil {
-		return nil, fmt.Errorf("no guest %q", id)
-	}
-	return s.guests[vmid], nil
-}
-
 func (s *Server) setFull(name string, full bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

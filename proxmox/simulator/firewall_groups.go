@@ -1,8 +1,6 @@
 package simulator
 
-import (
-	"kubehenge.dev/proxmox/simulator/firewall"
-)
+import "kubehenge.dev/proxmox/simulator/firewall"
 
 // groups are the calls for security groups: lists of rules of the cluster that the rules of all places may name.
 // Source: pve-firewall src/PVE/API2/Firewall/Groups.pm.

@@ -10,16 +10,6 @@ import (
 	"kubehenge.dev/proxmox/simulator/ha"
 )
 
-// manageSoon lets the manager act at once where its cycle takes no time.
-func (s *state) manageSoon() {
-	if s.profile.ManagerCycle > 0 {
-		return
-	}
-	for range 4 { // stop and start need a cycle each; moves one more
-		s.manager(s)
-	}
-}
-
 // manager is one cycle of the HA manager: it compares what is asked for with what is, and acts.
 // Source: pve-ha-manager src/PVE/HA/Manager.pm.
 type manager struct {

@@ -3,7 +3,6 @@ package simulator
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"kubehenge.dev/proxmox/access"
@@ -39,17 +38,6 @@ func (s *state) rule(id string) *ha.Rule {
 		}
 	}
 	return nil
-}
-
-func ruleNodes(r *ha.Rule) string {
-	var list []string
-	for _, n := range sortedKeys(r.Nodes) {
-		if p := r.Nodes[n]; p > 0 {
-			n += ":" + strconv.Itoa(p)
-		}
-		list = append(list, n)
-	}
-	return strings.Join(list, ",")
 }
 
 func ruleData(r *ha.Rule) row {
@@ -148,15 +136,6 @@ func (c *call) setRule(r *ha.Rule) {
 			r.Strict = false
 		}
 	}
-}
-
-func nodePriorities(list []string) map[string]int {
-	nodes := map[string]int{}
-	for _, entry := range list {
-		name, priority, _ := strings.Cut(entry, ":")
-		nodes[name], _ = strconv.Atoi(priority)
-	}
-	return nodes
 }
 
 func (c *call) createRule() (any, error) {

@@ -1,48 +1,6 @@
 package simulator
 
-import (
-	"slices"
-	"strings"
-
-	"kubehenge.dev/proxmox/simulator/ha"
-)
-
-func (s *state) haState(g *guest) string {
-	if sv := s.ha.services[haID(g)]; sv != nil {
-		return sv.State
-	}
-	return ""
-}
-
-func (s *state) haStatus(g *guest) row {
-	if s.ha.resources[haID(g)] == nil {
-		return row{"managed": 0}
-	}
-	r := row{"managed": 1}
-	if st := s.haState(g); st != "" {
-		r["state"] = st
-	}
-	return r
-}
-
-// haNodeState is a node as the HA manager sees it.
-func (s *state) haNodeState(name string) string {
-	n := s.nodes[name]
-	switch {
-	case s.cluster == "" || n == nil:
-		return ""
-	case n.online && s.ha.resting[name]:
-		return "maintenance"
-	case n.online:
-		return "online"
-	}
-	for _, sv := range s.ha.services {
-		if sv.Node == name && sv.State == ha.Fence {
-			return "fence"
-		}
-	}
-	return "unknown"
-}
+import "kubehenge.dev/proxmox/simulator/ha"
 
 // master is the node whose HA manager acts.
 func (s *state) master() string {
@@ -162,54 +120,4 @@ func (c *call) haManagerStatus() (any, error) {
 	data["manager_status"] = row{"master_node": s.master(), "node_status": nodes, "service_status": services, "timestamp": s.unix()}
 	data["lrm_status"] = lrm
 	return data, nil
-}
-
-// loadHA makes the resources, rules and groups of an inventory.
-func (s *Server) loadHA(inv *Inventory) error {
-	for _, spec := range inv.HA.Resources {
-		if s.guestOfSID(spec.ID) == nil {
-			return fail("resource %q is no guest", spec.ID)
-		}
-		s.ha.resources[spec.ID] = &haResource{sid: spec.ID, state: or(spec.State, "started"), fields: copyMap(spec.Options)}
-	}
-	for _, spec := range inv.HA.Rules {
-		r := &ha.Rule{ID: spec.ID, Kind: spec.Type, Resources: slices.Sorted(slices.Values(spec.Resources)), Strict: spec.Strict, Negative: spec.Affinity == "negative",
-			Disabled: spec.Disabled, DisableSet: spec.Disabled, Comment: spec.Comment}
-		if r.Kind == ha.NodeAffinity {
-			r.Nodes = nodePriorities(strings.Split(spec.Nodes, ","))
-		}
-		s.ha.rules = append(s.ha.rules, r)
-	}
-	for id, options := range inv.HA.Groups {
-		s.ha.groups[id] = copyMap(options)
-	}
-	for _, n := range inv.HA.Maintenance {
-		s.ha.resting[n] = true
-	}
-	s.ha.ran = inv.HA.Used || len(s.ha.resources) > 0
-	return nil
-}
-
-func (s *Server) saveHA(inv *Inventory) {
-	for _, sid := range sortedKeys(s.ha.resources) {
-		r := s.ha.resources[sid]
-		inv.HA.Resources = append(inv.HA.Resources, HAResourceSpec{ID: sid, State: r.state, Options: copyMap(r.fields)})
-	}
-	for _, r := range s.ha.rules {
-		spec := HARuleSpec{ID: r.ID, Type: r.Kind, Resources: r.Resources, Strict: r.Strict, Disabled: r.Disabled, Comment: r.Comment}
-		if r.Kind == ha.NodeAffinity {
-			spec.Nodes = ruleNodes(r)
-		} else {
-			spec.Affinity = map[bool]string{true: "negative", false: "positive"}[r.Negative]
-		}
-		inv.HA.Rules = append(inv.HA.Rules, spec)
-	}
-	for _, id := range sortedKeys(s.ha.groups) {
-		if inv.HA.Groups == nil {
-			inv.HA.Groups = map[string]map[string]string{}
-		}
-		inv.HA.Groups[id] = copyMap(s.ha.groups[id])
-	}
-	inv.HA.Maintenance = sortedKeys(s.ha.resting)
-	inv.HA.Used = s.ha.ran
 }

@@ -122,30 +122,3 @@ func (s *state) startableCT(g *guest) error {
 	}
 	return nil
 }
-
-// completeCT gives a container of an inventory what every container has, and makes the volumes that it names.
-func (s *Server) completeCT(g *guest) error {
-	for name, value := range map[string]string{"hostname": "CT" + itoa(g.vmid), "memory": "512", "swap": "512", "arch": "amd64", "ostype": "unmanaged"} {
-		g.conf[name] = or(g.conf[name], value)
-	}
-	for _, name := range sortedKeys(g.conf) {
-		switch {
-		case guestconf.NetName.MatchString(name):
-			value, err := ctNet(name, g.conf[name], s.options["mac_prefix"])
-			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			g.conf[name] = value
-		case guestconf.MountName.MatchString(name):
-			volume := guestconf.MountVolume(g.conf[name])
-			if s.volume(g.node, volume) != nil {
-				continue
-			}
-			if err := s.addVolume(volume, g.node, guestconf.SizeIn(g.conf[name])); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			s.volume(g.node, volume).content = "rootdir"
-		}
-	}
-	return nil
-}

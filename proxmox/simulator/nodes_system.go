@@ -2,11 +2,8 @@ package simulator
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
-
-	"kubehenge.dev/proxmox/simulator/calendar"
 )
 
 // systemEndpoints are what a node tells about its operating system, and the little of it that can be changed. Most of it is
@@ -68,20 +65,6 @@ func (c *call) idle(kind, id string) string {
 }
 
 const nodeOptions = "acme acmedomain0 acmedomain1 acmedomain2 acmedomain3 acmedomain4 acmedomain5 ballooning-target description location startall-onboot-delay wakeonlan"
-
-// system is what can be changed of a node's operating system.
-type system struct {
-	dns      [3]string
-	search   string
-	hosts    string
-	timezone string
-	config   map[string]string
-}
-
-func newSystem(name, address string) system {
-	return system{dns: [3]string{"192.0.2.53"}, search: "example.test", timezone: "UTC", config: map[string]string{},
-		hosts: "127.0.0.1 localhost.localdomain localhost\n" + strings.TrimSpace(address+" "+name+".example.test "+name) + "\n"}
-}
 
 func (c *call) system() *system { return &c.s.nodes[c.node()].system }
 
@@ -152,17 +135,6 @@ func (c *call) writeNodeConfig() (any, error) {
 	return nil, nil
 }
 
-// powerNode switches a node off, or off and on again. The call itself is still answered.
-func (c *call) powerNode() (any, error) {
-	if err := c.s.switchNode(c.node(), false); err != nil {
-		return nil, err
-	}
-	if c.text("command") == "reboot" {
-		return nil, c.s.switchNode(c.node(), true)
-	}
-	return nil, nil
-}
-
 func (c *call) subscription() (any, error) {
 	return row{"status": "notfound", "message": "There is no subscription key", "serverid": strings.ToUpper(digestText(c.node())[:32]), "url": "https://www.proxmox.com/en/proxmox-virtual-environment/pricing"}, nil
 }
@@ -215,25 +187,6 @@ func (c *call) netstat() (any, error) {
 	return rows, nil
 }
 
-// daemons are the services of a node that its API knows.
-const daemons = "chrony corosync cron ksmtuned lxcfs postfix proxmox-firewall pve-cluster pve-firewall pve-ha-crm pve-ha-lrm pve-lxc-syscalld pvedaemon pvefw-logger pveproxy pvescheduler pvestatd qmeventd spiceproxy sshd syslog systemd-journald systemd-timesyncd"
-
-func serviceRow(name string) row {
-	return row{"service": name, "name": name, "desc": name, "state": "running", "active-state": "active", "unit-state": "enabled"}
-}
-
-func (c *call) listServices() (any, error) {
-	rows := []any{}
-	for _, name := range strings.Fields(daemons) {
-		rows = append(rows, serviceRow(name))
-	}
-	return rows, nil
-}
-
-func (c *call) serviceState() (any, error) {
-	return serviceRow(c.text("service")), nil
-}
-
 func (c *call) certificates() (any, error) {
 	n := c.s.nodes[c.node()]
 	return []any{row{"filename": "pve-ssl.pem", "fingerprint": n.fingerprint, "subject": "/OU=PVE Cluster Node/O=Proxmox Virtual Environment/CN=" + n.name, "issuer": "/CN=Proxmox Virtual Environment/O=PVE Cluster Manager CA",
@@ -274,94 +227,6 @@ func listMachines(*call) (any, error) {
 		for _, m := range [][2]string{{"i440fx", "pc-i440fx-"}, {"q35", "pc-q35-"}} {
 			rows = append(rows, row{"id": m[1] + v, "type": m[0], "version": v})
 		}
-	}
-	return rows, nil
-}
-
-// clusterConfigEndpoints are the cluster's own configuration, its log and its schedules, for reading. Source: pve-manager
-// PVE/API2/{ClusterConfig,Cluster}.pm.
-func clusterConfigEndpoints() []*endpoint {
-	audit := need("/", "Sys.Audit")
-	return []*endpoint{
-		on("GET /cluster/config", audit, "", index("nodes totem join qdevice apiversion")),
-		on("GET /cluster/config/apiversion", audit, "", func(*call) (any, error) { return 1, nil }),
-		on("GET /cluster/config/nodes", audit, "", (*call).corosyncNodes),
-		on("GET /cluster/config/totem", audit, "", (*call).totem),
-		on("GET /cluster/config/join", audit, "node node", (*call).joinInfo),
-		on("GET /cluster/config/qdevice", audit, "", func(*call) (any, error) { return row{}, nil }),
-		on("GET /cluster/log", anyone, "max int(1..)", (*call).clusterLog),
-		on("GET /cluster/backup-info", superuser, "", index("not-backed-up")),
-		on("GET /cluster/jobs", anyone, "", index("schedule-analyze realm-sync")),
-		on("GET /cluster/jobs/schedule-analyze", anyone, "iterations int(1..100); schedule* calendar-event(..128); starttime int", (*call).analyzeSchedule),
-	}
-}
-
-func (c *call) corosyncRow(name string) row {
-	n := c.s.nodes[name]
-	return row{"name": name, "node": name, "nodeid": itoa(n.id), "quorum_votes": "1", "ring0_addr": n.address}
-}
-
-func (c *call) corosyncNodes() (any, error) {
-	rows := []any{}
-	for _, name := range c.s.nodeNames() {
-		if c.s.cluster != "" {
-			rows = append(rows, c.corosyncRow(name))
-		}
-	}
-	return rows, nil
-}
-
-func (c *call) totem() (any, error) {
-	if c.s.cluster == "" {
-		return row{}, nil
-	}
-	return row{"cluster_name": c.s.cluster, "config_version": "1", "interface": row{"0": row{"linknumber": "0"}}, "ip_version": "ipv4-6", "link_mode": "passive", "secauth": "on", "version": "2"}, nil
-}
-
-func (c *call) joinInfo() (any, error) {
-	if c.s.cluster == "" {
-		return nil, fail("node is not in a cluster, no join info available!")
-	}
-	rows := []any{}
-	for _, name := range c.s.nodeNames() {
-		r := c.corosyncRow(name)
-		delete(r, "node")
-		r["pve_addr"], r["pve_fp"] = c.s.nodes[name].address, c.s.nodes[name].fingerprint
-		rows = append(rows, r)
-	}
-	totem, _ := c.totem()
-	return row{"config_digest": digestText(c.s.cluster), "nodelist": rows, "preferred_node": or(c.text("node"), c.s.local), "totem": totem}, nil
-}
-
-// clusterLog are the newest entries of the cluster's log; without Sys.Audit only one's own.
-func (c *call) clusterLog() (any, error) {
-	rows := []any{}
-	most := c.number("max", 50)
-	for i, t := range slices.Backward(c.s.tasks) {
-		if len(rows) == most {
-			break
-		}
-		if c.may("/", "Sys.Audit") || t.user == c.user {
-			rows = append(rows, row{"uid": i + 1, "node": t.node, "pid": t.pid, "pri": 6, "tag": "pvedaemon", "time": t.started.Unix(), "user": t.owner(), "msg": "starting task " + t.upid})
-		}
-	}
-	return rows, nil
-}
-
-func (c *call) analyzeSchedule() (any, error) {
-	e, err := calendar.Parse(c.text("schedule"))
-	if err != nil {
-		return nil, invalid("schedule", "invalid format - invalid calendar event '%s' - unable to parse calendar event\n", c.text("schedule"))
-	}
-	at := time.Unix(int64(c.number("starttime", int(c.s.unix()))), 0)
-	rows := []any{}
-	for range c.number("iterations", 10) {
-		next, ok := e.Next(at)
-		if !ok {
-			break
-		}
-		rows = append(rows, row{"timestamp": next.Unix(), "utc": next.UTC().Format("Mon Jan  2 15:04:05 2006")})
-		at = next
 	}
 	return rows, nil
 }

@@ -1,5 +1,3 @@
-//go:build !race
-
 package simulator
 
 // slower is 1 without the race detector.

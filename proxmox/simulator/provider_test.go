@@ -26,8 +26,10 @@ func (h *happyGuests) note(what string, vm Guest) {
 }
 
 func (h *happyGuests) Start(_ context.Context, vm Guest) error { h.note("start", vm); return nil }
-func (h *happyGuests) Stop(_ context.Context, vm Guest)        { h.note("stop", vm) }
-func (h *happyGuests) Destroy(_ context.Context, vm Guest)     { h.note("destroy", vm) }
+
+func (h *happyGuests) Stop(_ context.Context, vm Guest) { h.note("stop", vm) }
+
+func (h *happyGuests) Destroy(_ context.Context, vm Guest) { h.note("destroy", vm) }
 
 func (h *happyGuests) Agent(_ context.Context, _ Guest, call AgentCall) (AgentReply, error) {
 	answers := map[string]string{

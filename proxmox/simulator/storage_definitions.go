@@ -42,8 +42,6 @@ func storageEndpoints() []*endpoint {
 	}
 }
 
-func (st *storage) contentText() string { return strings.Join(st.content, ",") }
-
 // config is the storage as its configuration reads.
 func (st *storage) config() row {
 	r := row{"storage": st.name, "type": st.kind, "content": st.contentText()}

@@ -1,8 +1,8 @@
 package simulator
 
 import (
-	"crypto/md5"  //nolint:gosec // offered by Proxmox VE
-	"crypto/sha1" //nolint:gosec // offered by Proxmox VE
+	"crypto/md5"
+	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/hex"

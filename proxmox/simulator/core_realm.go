@@ -1,0 +1,69 @@
+package simulator
+
+import (
+	"errors"
+	"slices"
+
+	"kubehenge.dev/proxmox/simulator/openid"
+	"kubehenge.dev/proxmox/simulator/schema"
+)
+
+func (r *realm) openID() openid.Config {
+	o := r.options
+	scopes := o["scopes"]
+	if scopes == "" {
+		scopes = "email profile"
+	}
+	return openid.Config{Issuer: o["issuer-url"], ClientID: o["client-id"], ClientKey: o["client-key"], Scopes: schema.SplitList(scopes), Prompt: o["prompt"],
+		ACR: schema.SplitList(o["acr-values"]), Audiences: schema.SplitList(o["audiences"]), SkipUserInfo: o["query-userinfo"] == "0"}
+}
+
+// authenticate checks a password as the server behind a realm would.
+func (d *Directory) authenticate(name, password string) error {
+	if u, known := d.user(name); !known || u.Password == "" || u.Password != password {
+		return errors.New("80090308: LdapErr: DSID-0C09030F, comment: AcceptSecurityContext error, data 52e")
+	}
+	return nil
+}
+
+// realm is a place where users are known.
+type realm struct {
+	name, kind, comment string
+	isDefault           bool
+	options             map[string]string
+	directory           *Directory // of ldap and ad
+}
+
+// factor is the type of the second factor that the realm demands, empty if it demands none.
+func (r *realm) factor() string {
+	kind, _ := objectOf(r.options["tfa"])["type"].(string)
+	return kind
+}
+
+// Directory is what stands in the LDAP or Active Directory server behind a realm: there is no such server, so an inventory
+// tells it.
+type Directory struct {
+	Users  []DirectoryUser     `json:"users,omitempty"`
+	Groups map[string][]string `json:"groups,omitempty"` // names of groups with the names of their members
+}
+
+// DirectoryUser is a user of a directory, who may sign in once the realm was synchronised.
+type DirectoryUser struct {
+	Name      string `json:"name"` // without the realm
+	Password  string `json:"password,omitempty"`
+	Email     string `json:"email,omitempty"`
+	FirstName string `json:"firstName,omitempty"`
+	LastName  string `json:"lastName,omitempty"`
+}
+
+// user is the directory's user of this name; false if it has none.
+func (d *Directory) user(name string) (DirectoryUser, bool) {
+	if d == nil {
+		return DirectoryUser{}, false
+	}
+	i := slices.IndexFunc(d.Users, func(u DirectoryUser) bool { return u.Name == name })
+	if i < 0 {
+		return DirectoryUser{}, false
+	}
+	return d.Users[i], true
+}

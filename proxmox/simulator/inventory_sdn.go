@@ -1,0 +1,73 @@
+package simulator
+
+import (
+	"strings"
+
+	"kubehenge.dev/proxmox/simulator/schema"
+	"kubehenge.dev/proxmox/simulator/sdn"
+)
+
+// loadSDN makes the zones of an inventory, which run.
+func (s *Server) loadSDN(inv *Inventory) {
+	for _, z := range inv.Zones {
+		zone := sdn.Object(copyMap(z.Options))
+		zone["type"] = z.Type
+		if len(z.Nodes) > 0 {
+			zone["nodes"] = strings.Join(z.Nodes, ",")
+		}
+		s.sdn.Wanted.Zones[z.Name] = zone
+		for _, name := range z.VNets {
+			v := sdn.Object(copyMap(z.VNetOptions[name]))
+			v["zone"], v["type"] = z.Name, "vnet"
+			s.sdn.Wanted.VNets[name] = v
+		}
+		for id, fields := range z.Subnets {
+			subnet := sdn.Object(copyMap(fields))
+			subnet["type"] = "subnet"
+			s.sdn.Wanted.Subnets[id] = subnet
+		}
+	}
+	s.sdn.Apply()
+}
+
+// without is a copy of an object without some options, nil if nothing is left.
+func without(o sdn.Object, names ...string) map[string]string {
+	n := copyMap(o)
+	for _, name := range names {
+		delete(n, name)
+	}
+	if len(n) == 0 {
+		return nil
+	}
+	return n
+}
+
+func (s *Server) saveSDN(inv *Inventory) {
+	for _, name := range sortedKeys(s.sdn.Wanted.Zones) {
+		z := s.sdn.Wanted.Zones[name]
+		spec := ZoneSpec{Name: name, Type: z["type"], Nodes: schema.SplitList(z["nodes"]), Options: without(z, "type", "nodes")}
+		for _, id := range sortedKeys(s.sdn.Wanted.VNets) {
+			v := s.sdn.Wanted.VNets[id]
+			if v["zone"] != name {
+				continue
+			}
+			spec.VNets = append(spec.VNets, id)
+			if o := without(v, "zone", "type"); o != nil {
+				if spec.VNetOptions == nil {
+					spec.VNetOptions = map[string]map[string]string{}
+				}
+				spec.VNetOptions[id] = o
+			}
+			for subnet, fields := range s.sdn.Wanted.Subnets {
+				if fields["vnet"] != id {
+					continue
+				}
+				if spec.Subnets == nil {
+					spec.Subnets = map[string]map[string]string{}
+				}
+				spec.Subnets[subnet] = without(fields, "type")
+			}
+		}
+		inv.Zones = append(inv.Zones, spec)
+	}
+}

@@ -1,0 +1,129 @@
+package simulator
+
+import (
+	"slices"
+	"strings"
+
+	"kubehenge.dev/proxmox/simulator/firewall"
+	"kubehenge.dev/proxmox/simulator/schema"
+	"kubehenge.dev/proxmox/simulator/sdn"
+)
+
+// objects are those of the kind that the call wants to see.
+func (k sdnKind) objects(c *call) map[string]sdn.Object {
+	if c.flag("running", false) {
+		return c.s.sdn.Running.Objects(k.name)
+	}
+	return c.s.sdn.Wanted.Objects(k.name)
+}
+
+func (k sdnKind) digest(s *state) string {
+	var rows []map[string]string
+	for _, id := range sortedKeys(s.sdn.Wanted.Objects(k.name)) {
+		o := map[string]string{"id": id}
+		for key, v := range s.sdn.Wanted.Objects(k.name)[id] {
+			o[key] = v
+		}
+		rows = append(rows, o)
+	}
+	return firewall.ListDigest(rows)
+}
+
+// value is an option as the API shows it.
+func (k sdnKind) value(name, text string) any {
+	p := k.fields.Lookup(name)
+	switch {
+	case strings.Contains(k.lists, name):
+		return strings.Fields(text)
+	case p != nil && (p.Kind == schema.Integer || p.Kind == schema.Boolean):
+		return integer(text)
+	}
+	return text
+}
+
+func (k sdnKind) row(s *state, id string, o sdn.Object) row {
+	r := row{k.id: id, "digest": k.digest(s)}
+	for name, v := range o {
+		r[name] = k.value(name, v)
+	}
+	if k.id == "subnet" {
+		network := strings.Split(sdn.CIDR(id), "/")
+		r["id"], r["cidr"], r["network"], r["mask"] = id, sdn.CIDR(id), network[0], network[len(network)-1]
+		r["zone"] = s.sdn.Wanted.VNets[o["vnet"]]["zone"]
+	}
+	return r
+}
+
+// pendingRow is an object with what is to become of it.
+func (k sdnKind) pendingRow(s *state, id string) row {
+	running, pending, state := s.sdn.Pending(k.name, id)
+	r := k.row(s, id, running)
+	waiting := row{}
+	for name, v := range pending {
+		if name == "type" || name == k.id || name == "vnet" {
+			r[name] = v
+			continue
+		}
+		waiting[name] = k.value(name, v)
+	}
+	if state != "" {
+		r["state"], r["pending"] = state, waiting
+	}
+	return r
+}
+
+// ids are the objects that a list shows: with pending ones, those that run but are not wanted as well.
+func (k sdnKind) ids(c *call) []string {
+	ids := sortedKeys(k.objects(c))
+	if c.flag("pending", false) {
+		for _, id := range sortedKeys(c.s.sdn.Running.Objects(k.name)) {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// sees tells whether a list shows an object to the caller.
+func (k sdnKind) sees(c *call, id string) bool {
+	o := c.s.sdn.Wanted.Objects(k.name)[id]
+	if o == nil {
+		o = c.s.sdn.Running.Objects(k.name)[id]
+	}
+	switch k.id {
+	case "zone":
+		return (!c.has("type") || c.text("type") == o["type"]) && c.may("/sdn/zones/"+id, "SDN.Audit|SDN.Allocate")
+	case "vnet":
+		return c.may("/sdn/zones/"+o["zone"]+"/"+id, "SDN.Audit|SDN.Allocate")
+	}
+	return o["vnet"] == c.text("vnet")
+}
+
+func (k sdnKind) list(c *call) (any, error) {
+	rows := []any{}
+	for _, id := range k.ids(c) {
+		if !k.sees(c, id) {
+			continue
+		}
+		if c.flag("pending", false) {
+			rows = append(rows, k.pendingRow(c.s, id))
+			continue
+		}
+		rows = append(rows, k.row(c.s, id, k.objects(c)[id]))
+	}
+	return rows, nil
+}
+
+func (k sdnKind) read(c *call) (any, error) {
+	id := c.text(k.id)
+	o := k.objects(c)[id]
+	switch {
+	case c.flag("pending", false) && (o != nil || c.s.sdn.Running.Objects(k.name)[id] != nil):
+		return k.pendingRow(c.s, id), nil
+	case o == nil:
+		return nil, k.unknown(id)
+	}
+	return k.row(c.s, id, o), nil
+}

@@ -1,0 +1,83 @@
+package simulator
+
+import (
+	"crypto/hmac"
+	"net/http"
+	"strings"
+
+	"kubehenge.dev/proxmox/simulator/permission"
+	"kubehenge.dev/proxmox/simulator/wire"
+)
+
+// refusals of the sign-in have no body.
+func refuse(reason string) *wire.Response { return &wire.Response{Status: 401, Reason: reason} }
+
+// signIn finds out who calls. It returns the answer if the call ends here.
+func (s *Server) signIn(c *call, r *http.Request, end *endpoint) *wire.Response {
+	carrier, value := credentials(r)
+	if end != nil && end.world {
+		return nil
+	}
+	switch carrier {
+	case "":
+		return refuse("No ticket")
+	case "token":
+		if !s.signInToken(c, value) {
+			return refuse("Authentication failed!")
+		}
+		return nil
+	}
+	user, ok := s.tickets.Verify(value, "")
+	if !ok || !s.active(user) {
+		return refuse("Authentication failed!")
+	}
+	c.user = user
+	if c.method != http.MethodGet && (end == nil || !end.upload) && !s.tickets.VerifyCSRF(user, r.Header.Get("CSRFPreventionToken")) {
+		c.user = ""
+		return refuse("Permission denied - invalid csrf token")
+	}
+	return nil
+}
+
+// credentials returns the carrier ("ticket", "token" or none) and its value: the cookie counts before the header.
+func credentials(r *http.Request) (carrier, value string) {
+	for _, part := range strings.Split(r.Header.Get("Cookie"), ";") {
+		if v, ok := strings.CutPrefix(strings.TrimSpace(part), "PVEAuthCookie="); ok {
+			return "ticket", unescape(v)
+		}
+	}
+	header := r.Header.Get("Authorization")
+	if v, ok := strings.CutPrefix(header, "PVEAuthCookie="); ok {
+		return "ticket", unescape(v)
+	}
+	for _, prefix := range []string{"PVEAPIToken=", "PVEAPIToken "} {
+		if v, ok := strings.CutPrefix(header, prefix); ok {
+			return "token", unescape(v)
+		}
+	}
+	return "", ""
+}
+
+// signInToken verifies user@realm!id=secret.
+func (s *Server) signInToken(c *call, value string) bool {
+	id, secret, _ := strings.Cut(value, "=")
+	user, name := permission.SplitToken(id)
+	if name == "" || !s.active(user) {
+		return false
+	}
+	t := s.acl.Users[user].Tokens[name]
+	if t == nil || !hmac.Equal([]byte(t.Secret), []byte(secret)) || t.Expire != 0 && t.Expire <= s.unix() {
+		return false
+	}
+	c.user, c.token = user, name
+	return true
+}
+
+// allowedToken refuses API tokens where only a ticket will do.
+func (c *call) allowedToken(r *http.Request) error {
+	carrier, _ := credentials(r)
+	if c.end.noToken && carrier == "token" {
+		return denied("URI '" + c.path + "' not available with API token, need proper ticket.\n")
+	}
+	return nil
+}
