@@ -11,37 +11,38 @@ import (
 )
 
 // aclEndpoints are roles and ACL entries.
-func aclEndpoints() []*endpoint {
-	modify := need("/access", "Sys.Modify")
-	return []*endpoint{
-		on("GET /access/roles", anyone, "", (*call).listRoles),
-		on("POST /access/roles", modify, "roleid* roleid; privs priv-list", (*call).createRole),
-		on("GET /access/roles/{roleid}", anyone, "", (*call).readRole),
-		on("PUT /access/roles/{roleid}", modify, "privs priv-list; append bool requires=privs", (*call).updateRole),
-		on("DELETE /access/roles/{roleid}", modify, "", (*call).deleteRole),
-		on("GET /access/acl", anyone, "", (*call).listACL),
-		on("PUT /access/acl", mayGrant, "path* string; roles* roleid-list; users userid-list; groups groupid-list; tokens tokenid-list; propagate bool default=1; delete bool", (*call).updateACL),
+func aclEndpoints() []*Endpoint {
+	modify := Need("/access", "Sys.Modify")
+	return []*Endpoint{
+		On("GET /access/roles", Anyone, "", listRoles),
+		On("POST /access/roles", modify, "roleid* roleid; privs priv-list", createRole),
+		On("GET /access/roles/{roleid}", Anyone, "", readRole),
+		On("PUT /access/roles/{roleid}", modify, "privs priv-list; append bool requires=privs", updateRole),
+		On("DELETE /access/roles/{roleid}", modify, "", deleteRole),
+		On("GET /access/acl", Anyone, "", listACL),
+		On("PUT /access/acl", mayGrant, "path* string; roles* roleid-list; users userid-list; groups groupid-list; tokens tokenid-list; propagate bool default=1; delete bool", updateACL),
 	}
 }
 
-func (s *state) builtin(role string) bool {
-	return slices.ContainsFunc(access.Builtin(s.version), func(r access.Role) bool { return r.Name == role })
+// BuiltinRole tells whether a role is one of Proxmox VE's own.
+func BuiltinRole(s *State, role string) bool {
+	return slices.ContainsFunc(access.Builtin(s.Version), func(r access.Role) bool { return r.Name == role })
 }
 
-func (c *call) listRoles() (any, error) {
+func listRoles(c *call) (any, error) {
 	rows := []any{}
-	for _, id := range sortedKeys(c.s.acl.Roles) {
-		rows = append(rows, row{"roleid": id, "privs": strings.Join(sortedKeys(c.s.acl.Roles[id]), ","), "special": bit(c.s.builtin(id))})
+	for _, id := range SortedKeys(c.State.ACL.Roles) {
+		rows = append(rows, Row{"roleid": id, "privs": strings.Join(SortedKeys(c.State.ACL.Roles[id]), ","), "special": Bit(BuiltinRole(c.State, id))})
 	}
 	return rows, nil
 }
 
-func (c *call) readRole() (any, error) {
-	privileges, ok := c.s.acl.Roles[c.text("roleid")]
+func readRole(c *call) (any, error) {
+	privileges, ok := c.State.ACL.Roles[c.Text("roleid")]
 	if !ok {
-		return nil, fail("role '%s' does not exist", c.text("roleid"))
+		return nil, Fail("role '%s' does not exist", c.Text("roleid"))
 	}
-	data := row{}
+	data := Row{}
 	for p := range privileges {
 		data[p] = 1
 	}
@@ -49,70 +50,70 @@ func (c *call) readRole() (any, error) {
 }
 
 // privileges reads the parameter privs.
-func (c *call) privileges() ([]string, error) {
-	known := access.Privileges(c.s.version)
-	for _, p := range c.list("privs") {
+func privileges(c *call) ([]string, error) {
+	known := access.Privileges(c.State.Version)
+	for _, p := range c.List("privs") {
 		if !slices.Contains(known, p) {
-			return nil, invalid("privs", "invalid format - invalid privilege '%s'\n", p)
+			return nil, Invalid("privs", "invalid format - invalid privilege '%s'\n", p)
 		}
 	}
-	return c.list("privs"), nil
+	return c.List("privs"), nil
 }
 
-func (c *call) createRole() (any, error) {
-	id := c.text("roleid")
-	privileges, err := c.privileges()
+func createRole(c *call) (any, error) {
+	id := c.Text("roleid")
+	privileges, err := privileges(c)
 	if err != nil {
 		return nil, err
 	}
 	if strings.HasPrefix(strings.ToLower(id), "pve") {
-		return nil, invalid("roleid", "cannot use role ID starting with the (case-insensitive) 'PVE' namespace")
+		return nil, Invalid("roleid", "cannot use role ID starting with the (case-insensitive) 'PVE' namespace")
 	}
-	return nil, c.locked(userLock, "create role failed", func() error {
-		if _, there := c.s.acl.Roles[id]; there {
-			return fail("role '%s' already exists", id)
+	return nil, c.Locked(UserLock, "create role failed", func() error {
+		if _, there := c.State.ACL.Roles[id]; there {
+			return Fail("role '%s' already exists", id)
 		}
-		c.s.acl.Roles[id] = set(privileges)
-		c.s.acl.Changed()
+		c.State.ACL.Roles[id] = SetOf(privileges)
+		c.State.ACL.Changed()
 		return nil
 	})
 }
 
-func (c *call) updateRole() (any, error) {
-	id := c.text("roleid")
-	privileges, err := c.privileges()
+func updateRole(c *call) (any, error) {
+	id := c.Text("roleid")
+	privileges, err := privileges(c)
 	if err != nil {
 		return nil, err
 	}
-	if c.s.builtin(id) {
-		return nil, fail("auto-generated role '%s' cannot be modified", id)
+	if BuiltinRole(c.State, id) {
+		return nil, Fail("auto-generated role '%s' cannot be modified", id)
 	}
-	return nil, c.locked(userLock, "update role failed", func() error {
-		old, there := c.s.acl.Roles[id]
+	return nil, c.Locked(UserLock, "update role failed", func() error {
+		old, there := c.State.ACL.Roles[id]
 		if !there {
-			return fail("role '%s' does not exist", id)
+			return Fail("role '%s' does not exist", id)
 		}
-		c.s.acl.Roles[id] = set(privileges)
-		if c.flag("append", false) {
-			maps.Copy(c.s.acl.Roles[id], old)
+		c.State.ACL.Roles[id] = SetOf(privileges)
+		if c.Flag("append", false) {
+			maps.Copy(c.State.ACL.Roles[id], old)
 		}
-		c.s.acl.Changed()
+		c.State.ACL.Changed()
 		return nil
 	})
 }
 
-func (c *call) deleteRole() (any, error) {
-	id := c.text("roleid")
-	if c.s.builtin(id) {
-		return nil, fail("auto-generated role '%s' cannot be deleted", id)
+func deleteRole(c *call) (any, error) {
+	id := c.Text("roleid")
+	if BuiltinRole(c.State, id) {
+		return nil, Fail("auto-generated role '%s' cannot be deleted", id)
 	}
-	return nil, c.locked(userLock, "delete role failed", func() error {
-		if _, there := c.s.acl.Roles[id]; !there {
-			return fail("role '%s' does not exist", id)
+	return nil, c.Locked(UserLock, "delete role failed", func() error {
+		if _, there := c.State.ACL.Roles[id]; !there {
+			return Fail("role '%s' does not exist", id)
 		}
-		c.s.acl.ForgetRole(id)
-		delete(c.s.acl.Roles, id)
-		c.s.acl.Changed()
+		c.State.ACL.ForgetRole(id)
+		delete(c.State.ACL.Roles, id)
+		c.State.ACL.Changed()
 		return nil
 	})
 }
@@ -128,80 +129,81 @@ func grantPrivilege(path string) string {
 }
 
 func mayGrant(c *call) error {
-	if !c.has("path") {
+	if !c.Has("path") {
 		return nil // the verification says so
 	}
-	path, ok := permission.NormalizePath(c.text("path"))
+	path, ok := permission.NormalizePath(c.Text("path"))
 	if !ok {
-		path = c.text("path")
+		path = c.Text("path")
 	}
-	return c.check(path, grantPrivilege(path))
+	return c.Check(path, grantPrivilege(path))
 }
 
-func (c *call) listACL() (any, error) {
-	audit := c.may("/access", "Sys.Audit")
+func listACL(c *call) (any, error) {
+	audit := c.May("/access", "Sys.Audit")
 	rows := []any{}
-	for _, r := range c.s.acl.Rows() {
-		if audit || c.may(r.Path, grantPrivilege(r.Path)) {
-			rows = append(rows, row{"path": r.Path, "type": r.Kind, "ugid": r.ID, "roleid": r.Role, "propagate": bit(r.Propagate)})
+	for _, r := range c.State.ACL.Rows() {
+		if audit || c.May(r.Path, grantPrivilege(r.Path)) {
+			rows = append(rows, Row{"path": r.Path, "type": r.Kind, "ugid": r.ID, "roleid": r.Role, "propagate": Bit(r.Propagate)})
 		}
 	}
 	return rows, nil
 }
 
-func (c *call) updateACL() (any, error) {
-	if !c.has("users") && !c.has("groups") && !c.has("tokens") {
+func updateACL(c *call) (any, error) {
+	if !c.Has("users") && !c.Has("groups") && !c.Has("tokens") {
 		const text = "either 'users', 'groups' or 'tokens' is required."
-		return nil, invalidAll(schema.Errors{"users": text, "groups": text, "tokens": text})
+		return nil, InvalidAll(schema.Errors{"users": text, "groups": text, "tokens": text})
 	}
-	path, ok := permission.NormalizePath(c.text("path"))
-	if !ok || !c.flag("delete", false) && !permission.ValidPath(path) {
-		return nil, invalid("path", "invalid ACL path '%s'", c.text("path"))
+	path, ok := permission.NormalizePath(c.Text("path"))
+	if !ok || !c.Flag("delete", false) && !permission.ValidPath(path) {
+		return nil, Invalid("path", "invalid ACL path '%s'", c.Text("path"))
 	}
-	return nil, c.locked(userLock, "ACL update failed", func() error { return c.changeACL(path) })
+	return nil, c.Locked(UserLock, "ACL update failed", func() error { return changeACL(c, path) })
 }
 
 // aclSubject is a kind of subject, the parameter that names some, and the test whether one exists.
 var aclSubjects = []struct {
 	kind, param string
-	exists      func(s *state, id string) error
+	exists      func(s *State, id string) error
 }{
-	{permission.KindGroup, "groups", func(s *state, id string) error {
-		if s.acl.Groups[id] == nil {
-			return fail("group '%s' does not exist", id)
+	{permission.KindGroup, "groups", func(s *State, id string) error {
+		if s.ACL.Groups[id] == nil {
+			return Fail("group '%s' does not exist", id)
 		}
 		return nil
 	}},
-	{permission.KindUser, "users", func(s *state, id string) error {
-		if s.acl.Users[id] == nil {
-			return fail("user '%s' does not exist", id)
+	{permission.KindUser, "users", func(s *State, id string) error {
+		if s.ACL.Users[id] == nil {
+			return Fail("user '%s' does not exist", id)
 		}
 		return nil
 	}},
-	{permission.KindToken, "tokens", func(s *state, id string) error {
-		_, err := s.tokenOf(permission.SplitToken(id))
+	{permission.KindToken, "tokens", func(s *State, id string) error {
+		user, name := permission.SplitToken(id)
+		_, err := TokenOf(s, user, name)
 		return err
 	}},
 }
 
-func (c *call) changeACL(path string) error {
-	remove, propagate := c.flag("delete", false), c.flag("propagate", true)
-	for _, role := range c.list("roles") {
-		if _, there := c.s.acl.Roles[role]; !there {
-			return fail("role '%s' does not exist", role)
+func changeACL(c *call, path string) error {
+	remove, propagate := c.Flag("delete", false), c.Flag("propagate", true)
+	for _, role := range c.List("roles") {
+		if _, there := c.State.ACL.Roles[role]; !there {
+			return Fail("role '%s' does not exist", role)
 		}
-		if err := c.mayHandOut(path, role, propagate, remove); err != nil {
+		if err := mayHandOut(c, path, role, propagate, remove); err != nil {
 			return err
 		}
 		for _, subject := range aclSubjects {
-			for _, id := range c.list(subject.param) {
-				if err := subject.exists(c.s, id); err != nil {
+			for _, id := range c.List(subject.param) {
+				if err := subject.exists(c.State, id); err != nil {
 					return err
 				}
 				if remove {
-					c.s.acl.Revoke(path, subject.kind, id, role)
+					c.State.ACL.Revoke(path, subject.kind, id, role)
 				} else {
-					c.s.acl.Grant(path, subject.kind, id, role, propagate)
+					c.State.ACL.Grant(path, subject.kind, id, role, propagate)
 				}
 			}
 		}
@@ -210,8 +212,8 @@ func (c *call) changeACL(path string) error {
 }
 
 // mayHandOut keeps callers without Permissions.Modify from giving, or taking, more than they have themselves.
-func (c *call) mayHandOut(path, role string, propagate, remove bool) error {
-	own := c.s.acl.Privileges(c.subject(), path)
+func mayHandOut(c *call, path, role string, propagate, remove bool) error {
+	own := c.State.ACL.Privileges(c.Subject(), path)
 	if _, all := own["Permissions.Modify"]; all {
 		return nil
 	}
@@ -219,17 +221,17 @@ func (c *call) mayHandOut(path, role string, propagate, remove bool) error {
 	if remove {
 		verb = "remove"
 	}
-	for _, p := range sortedKeys(c.s.acl.Roles[role]) {
+	for _, p := range SortedKeys(c.State.ACL.Roles[role]) {
 		flag, has := own[p]
 		switch {
 		case !has:
-			return invalid("role", "Cannot %s role '%s' - requires 'Permissions.Modify' or superset of privileges.", verb, role)
+			return Invalid("role", "Cannot %s role '%s' - requires 'Permissions.Modify' or superset of privileges.", verb, role)
 		case propagate && !flag && !remove:
-			return invalid("role", "Cannot %s role '%s' with propagation - requires 'Permissions.Modify' or propagated superset of privileges.", verb, role)
+			return Invalid("role", "Cannot %s role '%s' with propagation - requires 'Permissions.Modify' or propagated superset of privileges.", verb, role)
 		}
 	}
 	if role == permission.NoAccess {
-		return invalid("role", "Cannot %s role '%s' - requires 'Permissions.Modify'", verb, role)
+		return Invalid("role", "Cannot %s role '%s' - requires 'Permissions.Modify'", verb, role)
 	}
 	return nil
 }

@@ -3,6 +3,6 @@ package simulator
 import "slices"
 
 // accessArea are the calls of users, tokens, groups, roles, ACLs and realms.
-func accessArea() []*endpoint {
+func accessArea() []*Endpoint {
 	return slices.Concat(accessEndpoints(), aclEndpoints(), userEndpoints(), tfaEndpoints(), realmEndpoints(), openIDEndpoints(), syncEndpoints())
 }

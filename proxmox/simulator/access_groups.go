@@ -6,14 +6,14 @@ import (
 	"kubehenge.dev/proxmox/simulator/permission"
 )
 
-func (c *call) listGroups() (any, error) {
+func listGroups(c *call) (any, error) {
 	rows := []any{}
-	for _, id := range sortedKeys(c.s.acl.Groups) {
-		if !c.may("/access/groups/"+id, "User.Modify|Sys.Audit|Group.Allocate") {
+	for _, id := range SortedKeys(c.State.ACL.Groups) {
+		if !c.May("/access/groups/"+id, "User.Modify|Sys.Audit|Group.Allocate") {
 			continue
 		}
-		g := c.s.acl.Groups[id]
-		data := row{"groupid": id, "users": strings.Join(sortedKeys(g.Users), ",")}
+		g := c.State.ACL.Groups[id]
+		data := Row{"groupid": id, "users": strings.Join(SortedKeys(g.Users), ",")}
 		if g.Comment != "" {
 			data["comment"] = g.Comment
 		}
@@ -22,51 +22,51 @@ func (c *call) listGroups() (any, error) {
 	return rows, nil
 }
 
-func (c *call) readGroup() (any, error) {
-	g := c.s.acl.Groups[c.text("groupid")]
+func readGroup(c *call) (any, error) {
+	g := c.State.ACL.Groups[c.Text("groupid")]
 	if g == nil {
-		return nil, fail("group '%s' does not exist", c.text("groupid"))
+		return nil, Fail("group '%s' does not exist", c.Text("groupid"))
 	}
-	data := row{"members": sortedKeys(g.Users)}
+	data := Row{"members": SortedKeys(g.Users)}
 	if g.Comment != "" {
 		data["comment"] = g.Comment
 	}
 	return data, nil
 }
 
-func (c *call) createGroup() (any, error) {
-	id := c.text("groupid")
-	return nil, c.locked(userLock, "create group failed", func() error {
-		if c.s.acl.Groups[id] != nil {
-			return fail("group '%s' already exists", id)
+func createGroup(c *call) (any, error) {
+	id := c.Text("groupid")
+	return nil, c.Locked(UserLock, "create group failed", func() error {
+		if c.State.ACL.Groups[id] != nil {
+			return Fail("group '%s' already exists", id)
 		}
-		c.s.acl.Groups[id] = &permission.Group{Comment: c.text("comment"), Users: map[string]bool{}}
+		c.State.ACL.Groups[id] = &permission.Group{Comment: c.Text("comment"), Users: map[string]bool{}}
 		return nil
 	})
 }
 
-func (c *call) updateGroup() (any, error) {
-	return nil, c.locked(userLock, "update group failed", func() error {
-		g := c.s.acl.Groups[c.text("groupid")]
+func updateGroup(c *call) (any, error) {
+	return nil, c.Locked(UserLock, "update group failed", func() error {
+		g := c.State.ACL.Groups[c.Text("groupid")]
 		if g == nil {
-			return fail("group '%s' does not exist", c.text("groupid"))
+			return Fail("group '%s' does not exist", c.Text("groupid"))
 		}
-		if c.has("comment") {
-			g.Comment = c.text("comment")
+		if c.Has("comment") {
+			g.Comment = c.Text("comment")
 		}
 		return nil
 	})
 }
 
-func (c *call) deleteGroup() (any, error) {
-	id := c.text("groupid")
-	return nil, c.locked(userLock, "delete group failed", func() error {
-		if c.s.acl.Groups[id] == nil {
-			return fail("group '%s' does not exist", id)
+func deleteGroup(c *call) (any, error) {
+	id := c.Text("groupid")
+	return nil, c.Locked(UserLock, "delete group failed", func() error {
+		if c.State.ACL.Groups[id] == nil {
+			return Fail("group '%s' does not exist", id)
 		}
-		delete(c.s.acl.Groups, id)
-		c.s.acl.Forget(permission.KindGroup, id)
-		c.s.acl.Changed()
+		delete(c.State.ACL.Groups, id)
+		c.State.ACL.Forget(permission.KindGroup, id)
+		c.State.ACL.Changed()
 		return nil
 	})
 }

@@ -15,92 +15,92 @@ import (
 )
 
 // openIDEndpoints sign in by an OpenID Connect provider. Source: pve-access-control src/PVE/API2/OpenId.pm.
-func openIDEndpoints() []*endpoint {
-	return []*endpoint{
-		on("GET /access/openid", anyone, "", index("auth-url login")),
-		on("POST /access/openid/auth-url", anyone, "realm* realm(..32); redirect-url* string(..255)", (*call).openIDAuthURL, world),
-		on("POST /access/openid/login", anyone, "state* string(..1024); code* string(..4096); redirect-url* string(..255)", (*call).openIDLogin, world),
+func openIDEndpoints() []*Endpoint {
+	return []*Endpoint{
+		On("GET /access/openid", Anyone, "", Index("auth-url login")),
+		On("POST /access/openid/auth-url", Anyone, "realm* realm(..32); redirect-url* string(..255)", openIDAuthURL, World),
+		On("POST /access/openid/login", Anyone, "state* string(..1024); code* string(..4096); redirect-url* string(..255)", openIDLogin, World),
 	}
 }
 
 // openIDClient asks providers; it takes nothing from the environment but the system's certificate authorities.
 var openIDClient = &http.Client{Timeout: 10 * time.Second}
 
-// without runs f without the lock: it talks to somebody else.
-func (c *call) without(f func()) {
-	c.s.mu.Unlock()
-	defer c.s.mu.Lock()
+// withoutLock runs f without the lock: it talks to somebody else.
+func withoutLock(c *call, f func()) {
+	c.State.Mu.Unlock()
+	defer c.State.Mu.Lock()
 	f()
 }
 
 // discover asks the provider of a realm how it works.
-func (c *call) discover(name string) (*realm, *openid.Provider, error) {
-	r := c.s.realms[name]
+func discover(c *call, name string) (*Realm, *openid.Provider, error) {
+	r := c.State.Realms[name]
 	switch {
 	case r == nil:
-		return nil, nil, fail("authentication domain '%s' does not exist", name)
-	case r.kind != "openid":
-		return nil, nil, fail("wrong realm type (%s != openid)", r.kind)
+		return nil, nil, Fail("authentication domain '%s' does not exist", name)
+	case r.Kind != "openid":
+		return nil, nil, Fail("wrong realm type (%s != openid)", r.Kind)
 	}
 	var p *openid.Provider
 	var err error
-	c.without(func() { p, err = openid.Discover(c.ctx, openIDClient, r.options["issuer-url"]) })
+	withoutLock(c, func() { p, err = openid.Discover(c.Context, openIDClient, r.Options["issuer-url"]) })
 	return r, p, err
 }
 
-func (c *call) openIDAuthURL() (any, error) {
-	r, p, err := c.discover(c.text("realm"))
+func openIDAuthURL(c *call) (any, error) {
+	r, p, err := discover(c, c.Text("realm"))
 	if err != nil {
 		return nil, err
 	}
-	state, err := c.s.openID.Begin(r.name, c.s.now())
+	state, err := c.State.OpenID.Begin(r.Name, c.State.Now())
 	if err != nil {
 		return nil, err
 	}
-	return p.AuthURL(r.openID(), c.text("redirect-url"), state), nil
+	return p.AuthURL(r.OpenID(), c.Text("redirect-url"), state), nil
 }
 
-func (c *call) openIDLogin() (any, error) {
-	user, err := c.openIDUser()
+func openIDLogin(c *call) (any, error) {
+	user, err := openIDUser(c)
 	if err != nil {
-		c.s.log.Debug("sign-in by OpenID refused", "reason", err)
-		return nil, authenticationFailure()
+		c.State.Log.Debug("sign-in by OpenID refused", "reason", err)
+		return nil, AuthenticationFailure()
 	}
-	s := c.s
-	data := row{"username": user, "ticket": s.tickets.Sign(user, ""), "CSRFPreventionToken": s.tickets.SignCSRF(user), "cap": s.capabilities(user)}
-	s.addClusterName(data, user)
+	s := c.State
+	data := Row{"username": user, "ticket": s.Tickets.Sign(user, ""), "CSRFPreventionToken": s.Tickets.SignCSRF(user), "cap": capabilities(s, user)}
+	addClusterName(s, data, user)
 	return data, nil
 }
 
 // openIDUser is the user that the provider vouches for.
-func (c *call) openIDUser() (string, error) {
-	state, err := c.s.openID.Take(c.text("state"), c.s.now())
+func openIDUser(c *call) (string, error) {
+	state, err := c.State.OpenID.Take(c.Text("state"), c.State.Now())
 	if err != nil {
 		return "", err
 	}
-	r, p, err := c.discover(state.Realm)
+	r, p, err := discover(c, state.Realm)
 	if err != nil {
 		return "", err
 	}
-	config, now := r.openID(), c.s.now()
+	config, now := r.OpenID(), c.State.Now()
 	var claims map[string]any
-	c.without(func() { claims, err = p.Claims(c.ctx, config, c.text("redirect-url"), c.text("code"), state, now) })
+	withoutLock(c, func() { claims, err = p.Claims(c.Context, config, c.Text("redirect-url"), c.Text("code"), state, now) })
 	if err != nil {
 		return "", err
 	}
-	name, err := userName(claims, or(r.options["username-claim"], "sub"))
+	name, err := userName(claims, Or(r.Options["username-claim"], "sub"))
 	if err != nil {
 		return "", err
 	}
-	user := name + "@" + r.name
+	user := name + "@" + r.Name
 	if err := schema.CheckFormat("userid", "", user); err != nil {
 		return "", err
 	}
-	if err := c.s.openIDAccount(r, user, claims); err != nil {
+	if err := openIDAccount(c.State, r, user, claims); err != nil {
 		return "", err
 	}
-	if claim := r.options["groups-claim"]; claim != "" {
-		c.s.openIDGroups(r, user, claims[claim])
+	if claim := r.Options["groups-claim"]; claim != "" {
+		openIDGroups(c.State, r, user, claims[claim])
 	}
 	return user, nil
 }
@@ -117,17 +117,17 @@ func userName(claims map[string]any, claim string) (string, error) {
 }
 
 // openIDAccount finds the user, or makes it where the realm wants that.
-func (s *state) openIDAccount(r *realm, user string, claims map[string]any) error {
-	if s.acl.Users[user] == nil && r.options["autocreate"] == "1" {
+func openIDAccount(s *State, r *Realm, user string, claims map[string]any) error {
+	if s.ACL.Users[user] == nil && r.Options["autocreate"] == "1" {
 		u := &permission.User{Enable: true, Tokens: map[string]*permission.Token{}}
 		for claim, field := range map[string]*string{"email": &u.Email, "given_name": &u.FirstName, "family_name": &u.LastName} {
 			*field, _ = claims[claim].(string)
 		}
-		s.acl.Users[user] = u
-		s.acl.Changed()
+		s.ACL.Users[user] = u
+		s.ACL.Changed()
 		return nil
 	}
-	if !s.active(user) {
+	if !s.Active(user) {
 		return errors.New("user is not there, disabled or expired")
 	}
 	return nil
@@ -137,7 +137,7 @@ var groupName = regexp.MustCompile(`\A[A-Za-z0-9._-]+\z`)
 
 // openIDGroups puts the user into the groups of the claim, which bear the realm's name behind their own. Groups that do
 // not exist are left out unless the realm makes them.
-func (s *state) openIDGroups(r *realm, user string, claim any) {
+func openIDGroups(s *State, r *Realm, user string, claim any) {
 	list, ok := claim.([]any)
 	if !ok {
 		return
@@ -145,22 +145,22 @@ func (s *state) openIDGroups(r *realm, user string, claim any) {
 	var groups []string
 	for _, g := range list {
 		name, _ := g.(string)
-		id := name + "-" + r.name
-		if groupName.MatchString(name) && !slices.Contains(groups, id) && (s.acl.Groups[id] != nil || r.options["groups-autocreate"] == "1") {
+		id := name + "-" + r.Name
+		if groupName.MatchString(name) && !slices.Contains(groups, id) && (s.ACL.Groups[id] != nil || r.Options["groups-autocreate"] == "1") {
 			groups = append(groups, id)
 		}
 	}
-	if r.options["groups-overwrite"] == "1" {
-		for _, g := range s.acl.Groups {
+	if r.Options["groups-overwrite"] == "1" {
+		for _, g := range s.ACL.Groups {
 			delete(g.Users, user)
 		}
 	}
 	for _, id := range groups {
-		if s.acl.Groups[id] == nil {
-			s.acl.Groups[id] = &permission.Group{Users: map[string]bool{}}
+		if s.ACL.Groups[id] == nil {
+			s.ACL.Groups[id] = &permission.Group{Users: map[string]bool{}}
 		}
-		s.acl.Groups[id].Users[user] = true
+		s.ACL.Groups[id].Users[user] = true
 	}
-	s.acl.Changed()
-	s.log.Debug("groups by OpenID", "user", user, "groups", strings.Join(groups, ", "))
+	s.ACL.Changed()
+	s.Log.Debug("groups by OpenID", "user", user, "groups", strings.Join(groups, ", "))
 }

@@ -19,20 +19,20 @@ var capabilityOf = map[string]*regexp.Regexp{
 }
 
 // capabilities is the coarse map of privileges that a sign-in returns.
-func (s *state) capabilities(user string) row {
-	caps := row{}
+func capabilities(s *State, user string) Row {
+	caps := Row{}
 	for part := range capabilityOf {
-		caps[part] = row{}
+		caps[part] = Row{}
 	}
 	paths := []string{"/", "/nodes", "/access/groups", "/vms", "/storage", "/sdn", "/mapping"}
-	for path := range s.acl.ACL {
+	for path := range s.ACL.ACL {
 		paths = append(paths, path)
 	}
 	for _, path := range paths {
-		for p := range s.acl.Privileges(user, path) {
+		for p := range s.ACL.Privileges(user, path) {
 			for _, part := range partsOf(path) {
 				if capabilityOf[part].MatchString(p) {
-					caps[part].(row)[p] = 1
+					caps[part].(Row)[p] = 1
 				}
 			}
 		}
@@ -58,47 +58,47 @@ func partsOf(path string) []string {
 var defaultPaths = []string{"/", "/access", "/access/groups", "/nodes", "/pool", "/sdn", "/storage", "/vms"}
 
 // readPermissions answers what a user or token may do, on one path or on all that matter.
-func (c *call) readPermissions() (any, error) {
-	subject := c.text("userid")
+func readPermissions(c *call) (any, error) {
+	subject := c.Text("userid")
 	if subject == "" {
-		subject = c.subject()
+		subject = c.Subject()
 	}
 	user, _ := permission.SplitToken(subject)
-	if subject != c.subject() && (c.token != "" || user != c.user) && !c.may("/access", "Sys.Audit") {
-		return nil, denied("/access, Sys.Audit")
+	if subject != c.Subject() && (c.Token != "" || user != c.User) && !c.May("/access", "Sys.Audit") {
+		return nil, Denied("/access, Sys.Audit")
 	}
-	if path := c.text("path"); path != "" {
-		return row{path: c.s.flags(subject, path)}, nil
+	if path := c.Text("path"); path != "" {
+		return Row{path: flags(c.State, subject, path)}, nil
 	}
 	paths := map[string]bool{}
 	for _, p := range defaultPaths {
 		paths[p] = true
 	}
-	for p := range c.s.acl.ACL {
+	for p := range c.State.ACL.ACL {
 		paths[p] = true
 	}
-	for id, pool := range c.s.acl.Pools {
+	for id, pool := range c.State.ACL.Pools {
 		paths["/pool/"+id] = true
 		for vmid := range pool.VMs {
-			paths["/vms/"+itoa(vmid)] = true
+			paths["/vms/"+Itoa(vmid)] = true
 		}
 		for st := range pool.Storages {
 			paths["/storage/"+st] = true
 		}
 	}
-	data := row{}
+	data := Row{}
 	for p := range paths {
-		if flags := c.s.flags(subject, p); len(flags) > 0 {
+		if flags := flags(c.State, subject, p); len(flags) > 0 {
 			data[p] = flags
 		}
 	}
 	return data, nil
 }
 
-func (s *state) flags(subject, path string) row {
-	flags := row{}
-	for p, propagate := range s.acl.Privileges(subject, path) {
-		flags[p] = bit(propagate)
+func flags(s *State, subject, path string) Row {
+	flags := Row{}
+	for p, propagate := range s.ACL.Privileges(subject, path) {
+		flags[p] = Bit(propagate)
 	}
 	return flags
 }

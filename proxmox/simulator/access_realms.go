@@ -31,29 +31,29 @@ var realmOptions = map[string]string{
 }
 
 // realmEndpoints are the realms. Source: pve-access-control src/PVE/API2/Domains.pm.
-func realmEndpoints() []*endpoint {
-	allocate := need("/access/realm", "Realm.Allocate")
-	return []*endpoint{
-		on("GET /access/domains", anyone, "", (*call).listRealms, world),
-		on("POST /access/domains", allocate, "realm* realm(..32); type* enum(ad ldap openid pam pve);"+realmFields, (*call).createRealm),
-		on("GET /access/domains/{realm}", need("/access/realm", "Realm.Allocate|Sys.Audit"), "", (*call).readRealm),
-		on("PUT /access/domains/{realm}", allocate, "delete configid-list(..4096); digest string(..64);"+strings.Replace(realmFields, "username-claim string;", "", 1), (*call).updateRealm),
-		on("DELETE /access/domains/{realm}", allocate, "", (*call).deleteRealm),
+func realmEndpoints() []*Endpoint {
+	allocate := Need("/access/realm", "Realm.Allocate")
+	return []*Endpoint{
+		On("GET /access/domains", Anyone, "", listRealms, World),
+		On("POST /access/domains", allocate, "realm* realm(..32); type* enum(ad ldap openid pam pve);"+realmFields, createRealm),
+		On("GET /access/domains/{realm}", Need("/access/realm", "Realm.Allocate|Sys.Audit"), "", readRealm),
+		On("PUT /access/domains/{realm}", allocate, "delete configid-list(..4096); digest string(..64);"+strings.Replace(realmFields, "username-claim string;", "", 1), updateRealm),
+		On("DELETE /access/domains/{realm}", allocate, "", deleteRealm),
 	}
 }
 
-func (c *call) listRealms() (any, error) {
+func listRealms(c *call) (any, error) {
 	rows := []any{}
-	for _, name := range sortedKeys(c.s.realms) {
-		r := c.s.realms[name]
-		data := row{"realm": name, "type": r.kind}
-		if r.comment != "" {
-			data["comment"] = r.comment
+	for _, name := range SortedKeys(c.State.Realms) {
+		r := c.State.Realms[name]
+		data := Row{"realm": name, "type": r.Kind}
+		if r.Comment != "" {
+			data["comment"] = r.Comment
 		}
-		if r.isDefault {
+		if r.IsDefault {
 			data["default"] = 1
 		}
-		if f := r.factor(); f != "" {
+		if f := r.Factor(); f != "" {
 			data["tfa"] = f
 		}
 		rows = append(rows, data)
@@ -61,137 +61,137 @@ func (c *call) listRealms() (any, error) {
 	return rows, nil
 }
 
-func (s *state) realmsDigest() string {
+func realmsDigest(s *State) string {
 	var b strings.Builder
-	for _, name := range sortedKeys(s.realms) {
-		r := s.realms[name]
-		b.WriteString(name + r.kind + r.comment + itoa(bit(r.isDefault)) + digestOf(r.options))
+	for _, name := range SortedKeys(s.Realms) {
+		r := s.Realms[name]
+		b.WriteString(name + r.Kind + r.Comment + Itoa(Bit(r.IsDefault)) + DigestOf(r.Options))
 	}
-	return digestText(b.String())
+	return DigestText(b.String())
 }
 
 var realmFieldTypes = schema.Must(realmFields)
 
-func (c *call) readRealm() (any, error) {
-	r := c.s.realms[c.text("realm")]
+func readRealm(c *call) (any, error) {
+	r := c.State.Realms[c.Text("realm")]
 	if r == nil {
-		return nil, fail("domain '%s' does not exist", c.text("realm"))
+		return nil, Fail("domain '%s' does not exist", c.Text("realm"))
 	}
-	data := row{"type": r.kind, "digest": c.s.realmsDigest()}
-	for k, v := range r.options {
+	data := Row{"type": r.Kind, "digest": realmsDigest(c.State)}
+	for k, v := range r.Options {
 		data[k] = v
 		if p := realmFieldTypes.Lookup(k); p != nil && p.Kind == schema.Boolean {
-			data[k] = integer(v)
+			data[k] = Integer(v)
 		}
 	}
-	if r.comment != "" {
-		data["comment"] = r.comment
+	if r.Comment != "" {
+		data["comment"] = r.Comment
 	}
-	if r.isDefault {
+	if r.IsDefault {
 		data["default"] = 1
 	}
 	return data, nil
 }
 
-func (c *call) createRealm() (any, error) {
-	return nil, c.locked(realmLock, "add auth server failed", c.addRealm)
+func createRealm(c *call) (any, error) {
+	return nil, c.Locked(RealmLock, "add auth server failed", func() error { return addRealm(c) })
 }
 
-func (c *call) addRealm() error {
-	name, kind := c.text("realm"), c.text("type")
+func addRealm(c *call) error {
+	name, kind := c.Text("realm"), c.Text("type")
 	builtin := []string{"pam", "pve"}
 	switch {
-	case c.s.realms[name] != nil:
-		return fail("domain '%s' already exists", name)
+	case c.State.Realms[name] != nil:
+		return Fail("domain '%s' already exists", name)
 	case slices.Contains(builtin, name):
-		return fail("unable to use reserved name '%s'", name)
+		return Fail("unable to use reserved name '%s'", name)
 	case slices.Contains(builtin, kind):
-		return fail("unable to create builtin type '%s'", kind)
+		return Fail("unable to create builtin type '%s'", kind)
 	}
-	r := &realm{name: name, kind: kind, options: map[string]string{}}
-	if err := c.setRealm(r, true); err != nil {
+	r := &Realm{Name: name, Kind: kind, Options: map[string]string{}}
+	if err := setRealm(c, r, true); err != nil {
 		return err
 	}
-	c.s.realms[name] = r
+	c.State.Realms[name] = r
 	return nil
 }
 
 var requiredOption = regexp.MustCompile(`[\w-]+\*`)
 
 // setRealm puts the call's parameters into a realm.
-func (c *call) setRealm(r *realm, created bool) error {
-	known := strings.Fields(strings.ReplaceAll(realmOptions[r.kind], "*", "") + " comment default")
-	for _, k := range sortedKeys(c.params) {
+func setRealm(c *call, r *Realm, created bool) error {
+	known := strings.Fields(strings.ReplaceAll(realmOptions[r.Kind], "*", "") + " comment default")
+	for _, k := range SortedKeys(c.Params) {
 		switch {
 		case k == "realm" || k == "type" || k == "delete" || k == "digest" || k == "check-connection" || k == "password":
 		case !slices.Contains(known, k):
-			return fail("unexpected property '%s'", k)
+			return Fail("unexpected property '%s'", k)
 		case k == "comment":
-			r.comment = c.text(k)
+			r.Comment = c.Text(k)
 		case k == "default":
-			c.makeDefault(r, c.flag(k, false))
+			makeDefault(c, r, c.Flag(k, false))
 		case k == "username-claim" && !created:
-			return fail("can't change value of fixed parameter '%s'", k)
+			return Fail("can't change value of fixed parameter '%s'", k)
 		default:
-			r.options[k] = c.text(k)
+			r.Options[k] = c.Text(k)
 		}
 	}
-	for _, k := range requiredOption.FindAllString(realmOptions[r.kind], -1) {
-		if k = strings.TrimSuffix(k, "*"); created && r.options[k] == "" {
-			return fail("missing value for required option '%s'", k)
+	for _, k := range requiredOption.FindAllString(realmOptions[r.Kind], -1) {
+		if k = strings.TrimSuffix(k, "*"); created && r.Options[k] == "" {
+			return Fail("missing value for required option '%s'", k)
 		}
 	}
 	return nil
 }
 
-func (c *call) makeDefault(r *realm, is bool) {
+func makeDefault(c *call, r *Realm, is bool) {
 	if is {
-		for _, other := range c.s.realms {
-			other.isDefault = false
+		for _, other := range c.State.Realms {
+			other.IsDefault = false
 		}
 	}
-	r.isDefault = is
+	r.IsDefault = is
 }
 
-func (c *call) updateRealm() (any, error) {
-	return nil, c.locked(realmLock, "update auth server failed", c.changeRealm)
+func updateRealm(c *call) (any, error) {
+	return nil, c.Locked(RealmLock, "update auth server failed", func() error { return changeRealm(c) })
 }
 
-func (c *call) changeRealm() error {
-	old := c.s.realms[c.text("realm")]
-	switch d := c.text("digest"); {
-	case d != "" && d != c.s.realmsDigest():
-		return fail("detected modified configuration - file changed by other user? Try again.")
+func changeRealm(c *call) error {
+	old := c.State.Realms[c.Text("realm")]
+	switch d := c.Text("digest"); {
+	case d != "" && d != realmsDigest(c.State):
+		return Fail("detected modified configuration - file changed by other user? Try again.")
 	case old == nil:
-		return fail("domain '%s' does not exist", c.text("realm"))
-	case len(c.params) == 1:
-		return fail("no options specified")
+		return Fail("domain '%s' does not exist", c.Text("realm"))
+	case len(c.Params) == 1:
+		return Fail("no options specified")
 	}
 	r := *old
-	r.options = copyMap(old.options)
-	for _, k := range c.list("delete") {
-		delete(r.options, k)
+	r.Options = CopyMap(old.Options)
+	for _, k := range c.List("delete") {
+		delete(r.Options, k)
 		switch k {
 		case "comment":
-			r.comment = ""
+			r.Comment = ""
 		case "default":
-			r.isDefault = false
+			r.IsDefault = false
 		}
 	}
-	if err := c.setRealm(&r, false); err != nil {
+	if err := setRealm(c, &r, false); err != nil {
 		return err
 	}
 	*old = r
 	return nil
 }
 
-func (c *call) deleteRealm() (any, error) {
-	return nil, c.locked(realmLock, "delete auth server failed", func() error {
-		name := c.text("realm")
-		if c.s.realms[name] == nil {
-			return fail("authentication domain '%s' does not exist", name)
+func deleteRealm(c *call) (any, error) {
+	return nil, c.Locked(RealmLock, "delete auth server failed", func() error {
+		name := c.Text("realm")
+		if c.State.Realms[name] == nil {
+			return Fail("authentication domain '%s' does not exist", name)
 		}
-		delete(c.s.realms, name)
+		delete(c.State.Realms, name)
 		return nil
 	})
 }

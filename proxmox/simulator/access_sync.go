@@ -7,30 +7,30 @@ import (
 	"kubehenge.dev/proxmox/simulator/permission"
 )
 
-// syncFields say what taking over from a directory does.
-const syncFields = "remove-vanished string(/(?:(?:(?:acl|properties|entry);)*(?:acl|properties|entry))|none/); scope enum(users groups both); enable-new bool;"
+// SyncFields say what taking over from a directory does.
+const SyncFields = "remove-vanished string(/(?:(?:(?:acl|properties|entry);)*(?:acl|properties|entry))|none/); scope enum(users groups both); enable-new bool;"
 
 // syncEndpoints take over users and groups from directories. Source: pve-access-control src/PVE/API2/Domains.pm.
-func syncEndpoints() []*endpoint {
-	return []*endpoint{on("POST /access/domains/{realm}/sync", maySync(), "dry-run bool; full bool; purge bool;"+syncFields, (*call).syncRealm)}
+func syncEndpoints() []*Endpoint {
+	return []*Endpoint{On("POST /access/domains/{realm}/sync", MaySync(), "dry-run bool; full bool; purge bool;"+SyncFields, syncRealm)}
 }
 
-// maySync asks for the privileges to take over from the realm that the call names.
-func maySync() guard {
-	return all(need("/access/realm/{realm}", "Realm.AllocateUser"), need("/access/groups", "User.Modify"))
+// MaySync asks for the privileges to take over from the realm that the call names.
+func MaySync() Guard {
+	return All(Need("/access/realm/{realm}", "Realm.AllocateUser"), Need("/access/groups", "User.Modify"))
 }
 
 // syncOptions are the call's options, those of the realm, or the defaults.
-func (c *call) syncOptions(r *realm) (map[string]string, error) {
+func syncOptions(c *call, r *Realm) (map[string]string, error) {
 	options := map[string]string{"enable-new": "1", "remove-vanished": ""}
-	for k, v := range objectOf(r.options["sync-defaults-options"]) {
+	for k, v := range ObjectOf(r.Options["sync-defaults-options"]) {
 		if text, is := v.(string); is && k != "" {
 			options[k] = text
 		}
 	}
 	for _, k := range []string{"scope", "enable-new", "remove-vanished", "full", "purge"} {
-		if c.has(k) {
-			options[k] = c.text(k)
+		if c.Has(k) {
+			options[k] = c.Text(k)
 		}
 	}
 	if options["remove-vanished"] == "" { // the older options say the same
@@ -44,112 +44,112 @@ func (c *call) syncOptions(r *realm) (map[string]string, error) {
 		options["remove-vanished"] = strings.Join(what, ";")
 	}
 	if options["scope"] == "" {
-		return nil, invalid("scope", "Not passed as parameter and not defined in realm default sync options.")
+		return nil, Invalid("scope", "Not passed as parameter and not defined in realm default sync options.")
 	}
 	return options, nil
 }
 
-func (c *call) syncRealm() (any, error) {
-	r := c.s.realms[c.text("realm")]
+func syncRealm(c *call) (any, error) {
+	r := c.State.Realms[c.Text("realm")]
 	switch {
 	case r == nil:
-		return nil, invalid("realm", "Realm does not exist.")
-	case r.kind != "ldap" && r.kind != "ad":
-		return nil, fail("Cannot sync realm type '%s'! Only LDAP/AD realms can be synced.", r.kind)
+		return nil, Invalid("realm", "Realm does not exist.")
+	case r.Kind != "ldap" && r.Kind != "ad":
+		return nil, Fail("Cannot sync realm type '%s'! Only LDAP/AD realms can be synced.", r.Kind)
 	}
-	options, err := c.syncOptions(r)
+	options, err := syncOptions(c, r)
 	if err != nil {
 		return nil, err
 	}
-	dry := c.flag("dry-run", false)
+	dry := c.Flag("dry-run", false)
 	kind := "auth-realm-sync"
 	if dry {
 		kind += "-test"
 	}
-	return c.fork(c.s.local, kind, r.name, func(t *task) error {
-		t.say("starting sync for realm %s", r.name)
-		if err := t.busy(); err != nil {
+	return c.Fork(c.State.Local, kind, r.Name, func(t *task) error {
+		t.Say("starting sync for realm %s", r.Name)
+		if err := t.Busy(); err != nil {
 			return err
 		}
-		if r.directory == nil {
-			return fail("Can't contact LDAP server: %s", r.options["server1"])
+		if r.Directory == nil {
+			return Fail("Can't contact LDAP server: %s", r.Options["server1"])
 		}
 		if dry {
-			t.say("NOTE: Dry test run, changes were NOT written to the configuration.")
+			t.Say("NOTE: Dry test run, changes were NOT written to the configuration.")
 			return nil
 		}
-		c.s.takeOver(t, r, options)
+		takeOver(c.State, t, r, options)
 		return nil
 	}), nil
 }
 
 // takeOver makes the realm's users and groups those of its directory.
-func (s *state) takeOver(t *task, r *realm, options map[string]string) {
+func takeOver(s *State, t *task, r *Realm, options map[string]string) {
 	removed := strings.Split(options["remove-vanished"], ";")
 	if options["scope"] != "groups" {
-		s.takeOverUsers(t, r, removed, options["enable-new"] != "0")
+		takeOverUsers(s, t, r, removed, options["enable-new"] != "0")
 	}
 	if options["scope"] != "users" {
-		s.takeOverGroups(t, r, removed)
+		takeOverGroups(s, t, r, removed)
 	}
-	s.acl.Changed()
-	t.say("successfully updated configuration")
+	s.ACL.Changed()
+	t.Say("successfully updated configuration")
 }
 
-func (s *state) takeOverUsers(t *task, r *realm, removed []string, enable bool) {
-	for _, id := range sortedKeys(s.acl.Users) {
-		name, ours := strings.CutSuffix(id, "@"+r.name)
-		if _, there := r.directory.user(name); !ours || there {
+func takeOverUsers(s *State, t *task, r *Realm, removed []string, enable bool) {
+	for _, id := range SortedKeys(s.ACL.Users) {
+		name, ours := strings.CutSuffix(id, "@"+r.Name)
+		if _, there := r.Directory.User(name); !ours || there {
 			continue
 		}
 		if slices.Contains(removed, "acl") {
-			s.acl.Forget(permission.KindUser, id)
+			s.ACL.Forget(permission.KindUser, id)
 		}
 		if slices.Contains(removed, "entry") {
-			t.say("remove user '%s'", id)
-			s.forgetUser(id)
+			t.Say("remove user '%s'", id)
+			forgetUser(s, id)
 		}
 	}
-	for _, d := range r.directory.Users {
-		id := d.Name + "@" + r.name
-		u := s.acl.Users[id]
+	for _, d := range r.Directory.Users {
+		id := d.Name + "@" + r.Name
+		u := s.ACL.Users[id]
 		if u == nil {
-			t.say("adding user '%s'", id)
+			t.Say("adding user '%s'", id)
 			u = &permission.User{Enable: enable, Tokens: map[string]*permission.Token{}}
-			s.acl.Users[id] = u
+			s.ACL.Users[id] = u
 		}
 		u.Email, u.FirstName, u.LastName = d.Email, d.FirstName, d.LastName
 	}
 }
 
-func (s *state) takeOverGroups(t *task, r *realm, removed []string) {
+func takeOverGroups(s *State, t *task, r *Realm, removed []string) {
 	ours := map[string]bool{}
-	for name, members := range r.directory.Groups {
-		id := name + "-" + r.name
+	for name, members := range r.Directory.Groups {
+		id := name + "-" + r.Name
 		ours[id] = true
-		g := s.acl.Groups[id]
+		g := s.ACL.Groups[id]
 		if g == nil {
-			t.say("adding group '%s'", id)
+			t.Say("adding group '%s'", id)
 			g = &permission.Group{Users: map[string]bool{}}
-			s.acl.Groups[id] = g
+			s.ACL.Groups[id] = g
 		}
 		g.Users = map[string]bool{}
 		for _, m := range members {
-			if s.acl.Users[m+"@"+r.name] != nil {
-				g.Users[m+"@"+r.name] = true
+			if s.ACL.Users[m+"@"+r.Name] != nil {
+				g.Users[m+"@"+r.Name] = true
 			}
 		}
 	}
-	for _, id := range sortedKeys(s.acl.Groups) {
-		if !strings.HasSuffix(id, "-"+r.name) || ours[id] {
+	for _, id := range SortedKeys(s.ACL.Groups) {
+		if !strings.HasSuffix(id, "-"+r.Name) || ours[id] {
 			continue
 		}
 		if slices.Contains(removed, "acl") {
-			s.acl.Forget(permission.KindGroup, id)
+			s.ACL.Forget(permission.KindGroup, id)
 		}
 		if slices.Contains(removed, "entry") {
-			t.say("remove group '%s'", id)
-			delete(s.acl.Groups, id)
+			t.Say("remove group '%s'", id)
+			delete(s.ACL.Groups, id)
 		}
 	}
 }

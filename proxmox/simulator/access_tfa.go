@@ -12,24 +12,24 @@ import (
 
 // tfaEndpoints list and change second factors: one's own, or those of users whose group one may modify.
 // Source: pve-access-control src/PVE/API2/{TFA,User}.pm.
-func tfaEndpoints() []*endpoint {
-	read := either(self, groupsOf(false, "User.Modify|Sys.Audit"))
-	write := either(self, groupsOf(false, "User.Modify"))
+func tfaEndpoints() []*Endpoint {
+	read := Either(self, groupsOf(false, "User.Modify|Sys.Audit"))
+	write := Either(self, groupsOf(false, "User.Modify"))
 	const password = "password string(5..64);"
-	return []*endpoint{
-		on("GET /access/tfa", anyone, "", (*call).listTFA),
-		on("GET /access/tfa/{userid}", read, "", (*call).readTFA),
-		on("POST /access/tfa/{userid}", write, "type* enum(totp u2f webauthn recovery yubico); description string(..255); totp string; value string; challenge string;"+password, (*call).addTFA, noToken),
-		on("GET /access/tfa/{userid}/{id}", read, "", (*call).readFactor),
-		on("PUT /access/tfa/{userid}/{id}", write, "description string(..255); enable bool;"+password, (*call).updateFactor, noToken),
-		on("DELETE /access/tfa/{userid}/{id}", write, password, (*call).deleteFactor, noToken),
-		on("GET /access/users/{userid}/tfa", read, "multiple bool default=0", (*call).typesOfTFA),
-		on("PUT /access/users/{userid}/unlock-tfa", groupsOf(false, "User.Modify"), "", (*call).unlockTFA),
+	return []*Endpoint{
+		On("GET /access/tfa", Anyone, "", listTFA),
+		On("GET /access/tfa/{userid}", read, "", readTFA),
+		On("POST /access/tfa/{userid}", write, "type* enum(totp u2f webauthn recovery yubico); description string(..255); totp string; value string; challenge string;"+password, addTFA, NoToken),
+		On("GET /access/tfa/{userid}/{id}", read, "", readFactor),
+		On("PUT /access/tfa/{userid}/{id}", write, "description string(..255); enable bool;"+password, updateFactor, NoToken),
+		On("DELETE /access/tfa/{userid}/{id}", write, password, deleteFactor, NoToken),
+		On("GET /access/users/{userid}/tfa", read, "multiple bool default=0", typesOfTFA),
+		On("PUT /access/users/{userid}/unlock-tfa", groupsOf(false, "User.Modify"), "", unlockTFA),
 	}
 }
 
-func factorRow(e tfa.Entry) row {
-	r := row{"id": e.ID, "type": e.Type, "created": e.Created}
+func factorRow(e tfa.Entry) Row {
+	r := Row{"id": e.ID, "type": e.Type, "created": e.Created}
 	if e.Description != "" {
 		r["description"] = e.Description
 	}
@@ -39,17 +39,17 @@ func factorRow(e tfa.Entry) row {
 	return r
 }
 
-func (s *state) factorRows(user string) []any {
+func factorRows(s *State, user string) []any {
 	rows := []any{}
-	for _, e := range s.tfa[user].Entries() {
+	for _, e := range s.TFA[user].Entries() {
 		rows = append(rows, factorRow(e))
 	}
 	return rows
 }
 
 // addLocks tells who is locked out of second factors.
-func (s *state) addLocks(data row, user string) {
-	totp, until := s.tfa[user].Locked(s.now())
+func addLocks(s *State, data Row, user string) {
+	totp, until := s.TFA[user].Locked(s.Now())
 	if totp {
 		data["totp-locked"] = 1
 	}
@@ -58,142 +58,142 @@ func (s *state) addLocks(data row, user string) {
 	}
 }
 
-func (c *call) listTFA() (any, error) {
+func listTFA(c *call) (any, error) {
 	rows := []any{}
-	for _, user := range sortedKeys(c.s.tfa) {
-		if c.seesUser(user) {
-			data := row{"userid": user, "entries": c.s.factorRows(user)}
-			c.s.addLocks(data, user)
+	for _, user := range SortedKeys(c.State.TFA) {
+		if seesUser(c, user) {
+			data := Row{"userid": user, "entries": factorRows(c.State, user)}
+			addLocks(c.State, data, user)
 			rows = append(rows, data)
 		}
 	}
 	return rows, nil
 }
 
-func (c *call) readTFA() (any, error) { return c.s.factorRows(c.text("userid")), nil }
+func readTFA(c *call) (any, error) { return factorRows(c.State, c.Text("userid")), nil }
 
-func (c *call) readFactor() (any, error) {
-	e, err := c.s.tfa[c.text("userid")].Entry(c.text("id"))
+func readFactor(c *call) (any, error) {
+	e, err := c.State.TFA[c.Text("userid")].Entry(c.Text("id"))
 	if err != nil {
-		return nil, &apiError{status: 404, message: "No such tfa entry '" + c.text("id") + "'"}
+		return nil, &APIError{Status: 404, Message: "No such tfa entry '" + c.Text("id") + "'"}
 	}
 	return factorRow(e), nil
 }
 
-func (c *call) addTFA() (any, error) {
-	user := c.text("userid")
-	if err := c.reauthenticate(user, "password"); err != nil {
+func addTFA(c *call) (any, error) {
+	user := c.Text("userid")
+	if err := reauthenticate(c, user, "password"); err != nil {
 		return nil, err
 	}
-	if c.text("type") == tfa.TypeYubico {
-		if err := c.checkYubico(user); err != nil {
+	if c.Text("type") == tfa.TypeYubico {
+		if err := checkYubico(c, user); err != nil {
 			return nil, err
 		}
 	}
-	c.s.acl.Users[user].Keys = "x" // stays so even if the rest fails
-	f := c.s.tfa[user]
+	c.State.ACL.Users[user].Keys = "x" // stays so even if the rest fails
+	f := c.State.TFA[user]
 	if f == nil {
 		f = &tfa.Factors{}
 	}
-	data, err := c.newFactor(f)
+	data, err := newFactor(c, f)
 	if err == nil {
-		c.s.tfa[user] = f
+		c.State.TFA[user] = f
 	}
 	return data, err
 }
 
 // newFactor adds what the call describes, in Proxmox VE's order of checks.
-func (c *call) newFactor(f *tfa.Factors) (any, error) {
-	kind, now := c.text("type"), c.s.now()
+func newFactor(c *call, f *tfa.Factors) (any, error) {
+	kind, now := c.Text("type"), c.State.Now()
 	switch {
 	case kind == tfa.TypeRecovery:
-		if c.has("totp") || c.has("value") || c.has("challenge") {
+		if c.Has("totp") || c.Has("value") || c.Has("challenge") {
 			return nil, errors.New("generating recovery tokens does not allow additional parameters")
 		}
 		keys, err := f.AddRecovery(now)
-		return row{"id": tfa.TypeRecovery, "recovery": keys}, err
-	case kind == tfa.TypeTOTP && c.has("challenge"):
+		return Row{"id": tfa.TypeRecovery, "recovery": keys}, err
+	case kind == tfa.TypeTOTP && c.Has("challenge"):
 		return nil, errors.New("'challenge' parameter is invalid for 'totp' entries")
-	case kind == tfa.TypeYubico && (c.has("totp") || c.has("challenge")):
+	case kind == tfa.TypeYubico && (c.Has("totp") || c.Has("challenge")):
 		return nil, errors.New("'totp' and 'challenge' parameters are invalid for 'yubico' entries")
 	case kind == "u2f" || kind == "webauthn":
 		return nil, fmt.Errorf("no %s configuration available", kind)
-	case !c.has("description"):
+	case !c.Has("description"):
 		return nil, errors.New("'description' is required for new entries")
 	case kind == tfa.TypeYubico:
-		return row{"id": f.AddYubico(c.text("description"), c.text("value")[:yubicoPublic], now)}, nil
-	case !c.has("totp") || !c.has("value"):
+		return Row{"id": f.AddYubico(c.Text("description"), c.Text("value")[:yubicoPublic], now)}, nil
+	case !c.Has("totp") || !c.Has("value"):
 		return nil, errors.New("'totp' type requires both 'totp' and 'value' parameters")
 	}
-	id, err := f.AddTOTP(c.text("description"), c.text("totp"), c.text("value"), now)
-	return row{"id": id}, err
+	id, err := f.AddTOTP(c.Text("description"), c.Text("totp"), c.Text("value"), now)
+	return Row{"id": id}, err
 }
 
 // yubicoPublic is the length of a Yubico key's public part, with which its one-time passwords begin.
 const yubicoPublic = 12
 
-func (c *call) checkYubico(user string) error {
-	r, err := c.s.realmOf(user)
+func checkYubico(c *call, user string) error {
+	r, err := realmOf(c.State, user)
 	switch {
 	case err != nil:
 		return err
-	case r.options["tfa"] == "":
-		return fail("no yubico otp configuration available for realm %s", r.name)
-	case r.factor() != tfa.TypeYubico:
+	case r.Options["tfa"] == "":
+		return Fail("no yubico otp configuration available for realm %s", r.Name)
+	case r.Factor() != tfa.TypeYubico:
 		return errors.New("realm is not setup for Yubico OTP")
 	}
-	return tfa.CheckYubico(c.text("value"))
+	return tfa.CheckYubico(c.Text("value"))
 }
 
-func (c *call) updateFactor() (any, error) {
-	if err := c.reauthenticate(c.text("userid"), "password"); err != nil {
+func updateFactor(c *call) (any, error) {
+	if err := reauthenticate(c, c.Text("userid"), "password"); err != nil {
 		return nil, err
 	}
 	var description *string
 	var enabled *bool
-	if c.has("description") {
-		d := c.text("description")
+	if c.Has("description") {
+		d := c.Text("description")
 		description = &d
 	}
-	if c.has("enable") {
-		e := c.flag("enable", true)
+	if c.Has("enable") {
+		e := c.Flag("enable", true)
 		enabled = &e
 	}
-	return nil, c.s.tfa[c.text("userid")].Update(c.text("id"), description, enabled)
+	return nil, c.State.TFA[c.Text("userid")].Update(c.Text("id"), description, enabled)
 }
 
-func (c *call) deleteFactor() (any, error) {
-	user := c.text("userid")
-	if err := c.reauthenticate(user, "password"); err != nil {
+func deleteFactor(c *call) (any, error) {
+	user := c.Text("userid")
+	if err := reauthenticate(c, user, "password"); err != nil {
 		return nil, err
 	}
-	f := c.s.tfa[user]
+	f := c.State.TFA[user]
 	if f == nil {
 		return nil, tfa.ErrNoEntry
 	}
-	if err := f.Delete(c.text("id")); err != nil {
+	if err := f.Delete(c.Text("id")); err != nil {
 		return nil, err
 	}
 	if f.Empty() {
-		delete(c.s.tfa, user)
-		c.s.acl.Users[user].Keys = ""
+		delete(c.State.TFA, user)
+		c.State.ACL.Users[user].Keys = ""
 	}
 	return nil, nil
 }
 
 // typesOfTFA names the type that the realm demands and, if asked for, those that the user has.
-func (c *call) typesOfTFA() (any, error) {
-	r, err := c.s.realmOf(c.text("userid"))
+func typesOfTFA(c *call) (any, error) {
+	r, err := realmOf(c.State, c.Text("userid"))
 	if err != nil {
 		return nil, err
 	}
-	data := row{}
-	if f := r.factor(); f != "" {
+	data := Row{}
+	if f := r.Factor(); f != "" {
 		data["realm"] = f
 	}
-	if c.flag("multiple", false) {
+	if c.Flag("multiple", false) {
 		types := []string{}
-		for _, e := range c.s.tfa[c.text("userid")].Entries() {
+		for _, e := range c.State.TFA[c.Text("userid")].Entries() {
 			if len(types) == 0 || types[len(types)-1] != e.Type {
 				types = append(types, e.Type)
 			}
@@ -203,56 +203,56 @@ func (c *call) typesOfTFA() (any, error) {
 	return data, nil
 }
 
-func (c *call) unlockTFA() (any, error) {
-	f := c.s.tfa[c.text("userid")]
+func unlockTFA(c *call) (any, error) {
+	f := c.State.TFA[c.Text("userid")]
 	if f == nil {
 		return nil, errors.New("no such user")
 	}
-	return bit(f.Unlock(c.s.now())), nil
+	return Bit(f.Unlock(c.State.Now())), nil
 }
 
 // tfaPrefix marks the data of a ticket that is only half of a sign-in.
 const tfaPrefix = "!tfa!"
 
-func (s *state) challenge(user string, open map[string]any) string {
+func newChallenge(s *State, user string, open map[string]any) string {
 	text, _ := json.Marshal(open) // cannot fail
-	return s.tickets.Sign(tfaPrefix+string(text), user)
+	return s.Tickets.Sign(tfaPrefix+string(text), user)
 }
 
 // secondFactor decides a sign-in whose password was right: done, half done (with the challenge), or refused. A one-time
 // code may come at once.
-func (c *call) secondFactor(user string) (challenge string, err error) {
-	r, err := c.s.realmOf(user)
+func secondFactor(c *call, user string) (challenge string, err error) {
+	r, err := realmOf(c.State, user)
 	if err != nil {
 		return "", err
 	}
-	f, open := c.s.tfa[user], c.s.tfa[user].Challenge()
-	if r.factor() == tfa.TypeYubico {
+	f, open := c.State.TFA[user], c.State.TFA[user].Challenge()
+	if r.Factor() == tfa.TypeYubico {
 		demanded := map[string]any{tfa.TypeYubico: true}
 		if left, has := open[tfa.TypeRecovery]; has {
 			demanded[tfa.TypeRecovery] = left
 		}
-		return c.s.challenge(user, demanded), nil
+		return newChallenge(c.State, user, demanded), nil
 	}
-	if err := r.accepts(c.text("otp"), c.has("otp")); err != nil {
+	if err := accepts(r, c.Text("otp"), c.Has("otp")); err != nil {
 		return "", err
 	}
 	switch {
-	case open == nil && r.factor() != "":
+	case open == nil && r.Factor() != "":
 		return "", errors.New("missing required 2nd keys")
-	case open == nil && c.has("otp"):
+	case open == nil && c.Has("otp"):
 		return "", errors.New("no such challenge")
 	case open == nil:
 		return "", nil
-	case c.has("otp"):
-		return "", f.Verify(c.text("otp"), c.s.now())
+	case c.Has("otp"):
+		return "", f.Verify(c.Text("otp"), c.State.Now())
 	}
-	return c.s.challenge(user, open), nil
+	return newChallenge(c.State, user, open), nil
 }
 
 // accepts tells whether a realm that demands a second factor lets an answer of this type pass.
-func (r *realm) accepts(answer string, given bool) error {
-	demanded := strings.Replace(r.factor(), "oath", tfa.TypeTOTP, 1)
+func accepts(r *Realm, answer string, given bool) error {
+	demanded := strings.Replace(r.Factor(), "oath", tfa.TypeTOTP, 1)
 	if demanded == "" || !given {
 		return nil
 	}
@@ -267,45 +267,45 @@ func (r *realm) accepts(answer string, given bool) error {
 }
 
 // answerChallenge checks the answer to a challenge that the user was given.
-func (c *call) answerChallenge(user string) error {
-	r, err := c.s.realmOf(user)
+func answerChallenge(c *call, user string) error {
+	r, err := realmOf(c.State, user)
 	if err != nil {
 		return err
 	}
-	data, ok := c.s.tickets.Verify(c.text("tfa-challenge"), user)
+	data, ok := c.State.Tickets.Verify(c.Text("tfa-challenge"), user)
 	open, isChallenge := strings.CutPrefix(data, tfaPrefix)
 	switch {
-	case c.has("otp"):
+	case c.Has("otp"):
 		return errors.New("TFA response should be in 'password', not 'otp' when 'tfa-challenge' is set")
 	case !ok || !isChallenge:
 		return errors.New("it is no challenge")
 	}
-	answer := c.text("password")
-	if err := r.accepts(answer, true); err != nil {
+	answer := c.Text("password")
+	if err := accepts(r, answer, true); err != nil {
 		return err
 	}
-	f := c.s.tfa[user]
-	if otp, is := strings.CutPrefix(answer, tfa.TypeYubico+":"); is && r.factor() == tfa.TypeYubico && strings.Contains(open, tfa.TypeYubico) {
+	f := c.State.TFA[user]
+	if otp, is := strings.CutPrefix(answer, tfa.TypeYubico+":"); is && r.Factor() == tfa.TypeYubico && strings.Contains(open, tfa.TypeYubico) {
 		return f.VerifyYubico(otp)
 	}
-	return f.Verify(answer, c.s.now())
+	return f.Verify(answer, c.State.Now())
 }
 
 // forgetUser takes a user away with all that is about it. The superuser stays.
-func (s *state) forgetUser(id string) {
-	if u := s.acl.Users[id]; u != nil {
+func forgetUser(s *State, id string) {
+	if u := s.ACL.Users[id]; u != nil {
 		for name := range u.Tokens {
-			s.acl.Forget(permission.KindToken, id+"!"+name)
+			s.ACL.Forget(permission.KindToken, id+"!"+name)
 		}
 	}
-	for _, g := range s.acl.Groups {
+	for _, g := range s.ACL.Groups {
 		delete(g.Users, id)
 	}
-	s.acl.Forget(permission.KindUser, id)
-	delete(s.acl.Users, id)
-	delete(s.tfa, id)
+	s.ACL.Forget(permission.KindUser, id)
+	delete(s.ACL.Users, id)
+	delete(s.TFA, id)
 	if id == permission.Superuser {
-		s.acl.Users[id] = &permission.User{Enable: true, Tokens: map[string]*permission.Token{}}
+		s.ACL.Users[id] = &permission.User{Enable: true, Tokens: map[string]*permission.Token{}}
 	}
-	s.acl.Changed()
+	s.ACL.Changed()
 }

@@ -3,96 +3,96 @@ package simulator
 import "kubehenge.dev/proxmox/simulator/permission"
 
 // accessEndpoints are sign-in, realms, passwords and the question what one may do.
-func accessEndpoints() []*endpoint {
-	return []*endpoint{
-		on("GET /access", anyone, "", index("acl domains groups openid password permissions roles tfa ticket users vncticket")),
-		on("GET /access/ticket", anyone, "", func(*call) (any, error) { return nil, nil }, world),
-		on("POST /access/ticket", anyone, "username* string(..64); password* string; realm realm(..32); otp string; path string(..64) requires=privs; privs priv-list(..64) requires=path; tfa-challenge string; new-format bool",
-			(*call).newTicket, world, noToken),
-		on("PUT /access/password", either(self, all(need("/access/realm/{@realm}", "Realm.AllocateUser"), groupsOf(false, "User.Modify"))),
-			"userid* userid; password* string(8..64); confirmation-password string(5..64)", (*call).changePassword, noToken),
-		on("GET /access/permissions", anyone, "userid opaque; path string", (*call).readPermissions),
+func accessEndpoints() []*Endpoint {
+	return []*Endpoint{
+		On("GET /access", Anyone, "", Index("acl domains groups openid password permissions roles tfa ticket users vncticket")),
+		On("GET /access/ticket", Anyone, "", func(*call) (any, error) { return nil, nil }, World),
+		On("POST /access/ticket", Anyone, "username* string(..64); password* string; realm realm(..32); otp string; path string(..64) requires=privs; privs priv-list(..64) requires=path; tfa-challenge string; new-format bool",
+			newTicket, World, NoToken),
+		On("PUT /access/password", Either(self, All(Need("/access/realm/{@realm}", "Realm.AllocateUser"), groupsOf(false, "User.Modify"))),
+			"userid* userid; password* string(8..64); confirmation-password string(5..64)", changePassword, NoToken),
+		On("GET /access/permissions", Anyone, "userid opaque; path string", readPermissions),
 	}
 }
 
 // newTicket signs a user in, or renews a ticket that is given as the password. With a path it signs nobody in: it tells
 // whether the user would have the privileges there.
-func (c *call) newTicket() (any, error) {
-	user := c.text("username")
-	if c.has("realm") {
-		user += "@" + c.text("realm")
+func newTicket(c *call) (any, error) {
+	user := c.Text("username")
+	if c.Has("realm") {
+		user += "@" + c.Text("realm")
 	}
-	s := c.s
-	if !s.active(user) {
-		return nil, authenticationFailure()
+	s := c.State
+	if !s.Active(user) {
+		return nil, AuthenticationFailure()
 	}
-	if c.has("path") {
-		return c.verifyPrivileges(user)
+	if c.Has("path") {
+		return verifyPrivileges(c, user)
 	}
-	challenge, err := c.signInAs(user)
+	challenge, err := signInAs(c, user)
 	if err != nil {
-		s.log.Debug("sign-in refused", "user", user, "reason", err)
-		return nil, authenticationFailure()
+		s.Log.Debug("sign-in refused", "user", user, "reason", err)
+		return nil, AuthenticationFailure()
 	}
-	data := row{"username": user, "CSRFPreventionToken": s.tickets.SignCSRF(user)}
+	data := Row{"username": user, "CSRFPreventionToken": s.Tickets.SignCSRF(user)}
 	if challenge == "" {
-		data["ticket"], data["cap"] = s.tickets.Sign(user, ""), s.capabilities(user)
+		data["ticket"], data["cap"] = s.Tickets.Sign(user, ""), capabilities(s, user)
 	} else {
 		data["ticket"], data["NeedTFA"] = challenge, 1
 	}
-	s.addClusterName(data, user)
+	addClusterName(s, data, user)
 	return data, nil
 }
 
 // signInAs checks what the call gives for a user: a ticket, the answer to a challenge, or the password. It returns the
 // challenge if a second factor is lacking.
-func (c *call) signInAs(user string) (challenge string, err error) {
+func signInAs(c *call, user string) (challenge string, err error) {
 	switch {
-	case c.has("tfa-challenge"):
-		return "", c.answerChallenge(user)
-	case c.s.renews(user, c.text("password")):
+	case c.Has("tfa-challenge"):
+		return "", answerChallenge(c, user)
+	case renews(c.State, user, c.Text("password")):
 		return "", nil
 	}
-	if err := c.s.authenticate(user, c.text("password")); err != nil {
+	if err := authenticate(c.State, user, c.Text("password")); err != nil {
 		return "", err
 	}
-	return c.secondFactor(user)
+	return secondFactor(c, user)
 }
 
-func (s *state) addClusterName(data row, user string) {
-	if s.cluster != "" && s.acl.Has(user, "/", "Sys.Audit") {
-		data["clustername"] = s.cluster
+func addClusterName(s *State, data Row, user string) {
+	if s.Cluster != "" && s.ACL.Has(user, "/", "Sys.Audit") {
+		data["clustername"] = s.Cluster
 	}
 }
 
 // verifyPrivileges is the sign-in that gives no ticket; it asks for no second factor, but one that is given must be right.
-func (c *call) verifyPrivileges(user string) (any, error) {
-	path, ok := permission.NormalizePath(c.text("path"))
-	owner, isTicket := c.s.tickets.Verify(c.text("password"), "")
+func verifyPrivileges(c *call, user string) (any, error) {
+	path, ok := permission.NormalizePath(c.Text("path"))
+	owner, isTicket := c.State.Tickets.Verify(c.Text("password"), "")
 	if !isTicket || owner != user {
-		if c.s.authenticate(user, c.text("password")) != nil {
-			return nil, authenticationFailure()
+		if authenticate(c.State, user, c.Text("password")) != nil {
+			return nil, AuthenticationFailure()
 		}
-		if _, err := c.secondFactor(user); err != nil {
-			return nil, authenticationFailure()
+		if _, err := secondFactor(c, user); err != nil {
+			return nil, AuthenticationFailure()
 		}
 	}
-	privileges := c.list("privs")
+	privileges := c.List("privs")
 	if !ok || len(privileges) == 0 {
-		return nil, authenticationFailure()
+		return nil, AuthenticationFailure()
 	}
 	for _, p := range privileges {
-		if !c.s.acl.Has(user, path, p) {
-			return nil, authenticationFailure()
+		if !c.State.ACL.Has(user, path, p) {
+			return nil, AuthenticationFailure()
 		}
 	}
-	data := row{"username": user, "cap": c.s.capabilities(user)}
-	c.s.addClusterName(data, user)
+	data := Row{"username": user, "cap": capabilities(c.State, user)}
+	addClusterName(c.State, data, user)
 	return data, nil
 }
 
 // renews tells whether the password is a ticket of the user, or of the superuser.
-func (s *state) renews(user, password string) bool {
-	owner, ok := s.tickets.Verify(password, "")
+func renews(s *State, user, password string) bool {
+	owner, ok := s.Tickets.Verify(password, "")
 	return ok && (owner == user || owner == permission.Superuser)
 }

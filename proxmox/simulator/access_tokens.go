@@ -8,8 +8,8 @@ import (
 	"kubehenge.dev/proxmox/simulator/permission"
 )
 
-func tokenInfo(t *permission.Token) row {
-	data := row{"privsep": bit(t.Privsep), "expire": t.Expire}
+func tokenInfo(t *permission.Token) Row {
+	data := Row{"privsep": Bit(t.Privsep), "expire": t.Expire}
 	if t.Comment != "" {
 		data["comment"] = t.Comment
 	}
@@ -18,7 +18,7 @@ func tokenInfo(t *permission.Token) row {
 
 func tokenRows(u *permission.User) []any {
 	rows := []any{}
-	for _, name := range sortedKeys(u.Tokens) {
+	for _, name := range SortedKeys(u.Tokens) {
 		data := tokenInfo(u.Tokens[name])
 		data["tokenid"] = name
 		rows = append(rows, data)
@@ -26,89 +26,90 @@ func tokenRows(u *permission.User) []any {
 	return rows
 }
 
-func (c *call) listTokens() (any, error) {
-	u := c.s.acl.Users[c.text("userid")]
+func listTokens(c *call) (any, error) {
+	u := c.State.ACL.Users[c.Text("userid")]
 	if u == nil {
-		return nil, fail("no such user ('%s')", c.text("userid"))
+		return nil, Fail("no such user ('%s')", c.Text("userid"))
 	}
 	return tokenRows(u), nil
 }
 
-func (s *state) tokenOf(user, name string) (*permission.Token, error) {
-	if u := s.acl.Users[user]; u == nil {
-		return nil, fail("no such user ('%s')", user)
+// TokenOf returns a token of a user; the error is what Proxmox VE says if there is none.
+func TokenOf(s *State, user, name string) (*permission.Token, error) {
+	if u := s.ACL.Users[user]; u == nil {
+		return nil, Fail("no such user ('%s')", user)
 	} else if t := u.Tokens[name]; t != nil {
 		return t, nil
 	}
-	return nil, fail("no such token '%s' for user '%s'", name, user)
+	return nil, Fail("no such token '%s' for user '%s'", name, user)
 }
 
-func (c *call) readToken() (any, error) {
-	t, err := c.s.tokenOf(c.text("userid"), c.text("tokenid"))
+func readToken(c *call) (any, error) {
+	t, err := TokenOf(c.State, c.Text("userid"), c.Text("tokenid"))
 	if err != nil {
 		return nil, err
 	}
 	return tokenInfo(t), nil
 }
 
-func (c *call) createToken() (any, error) {
-	user, name := c.text("userid"), c.text("tokenid")
-	u := c.s.acl.Users[user]
+func createToken(c *call) (any, error) {
+	user, name := c.Text("userid"), c.Text("tokenid")
+	u := c.State.ACL.Users[user]
 	if u == nil {
-		return nil, fail("no such user ('%s')", user)
+		return nil, Fail("no such user ('%s')", user)
 	}
 	if u.Tokens[name] != nil {
-		return nil, invalid("tokenid", "Token already exists.")
+		return nil, Invalid("tokenid", "Token already exists.")
 	}
-	t := &permission.Token{Secret: uuid.NewString(), Privsep: c.flag("privsep", true), Expire: int64(c.number("expire", 0)), Comment: c.text("comment")}
-	err := c.locked(userLock, "generating token failed", func() error {
+	t := &permission.Token{Secret: uuid.NewString(), Privsep: c.Flag("privsep", true), Expire: int64(c.Number("expire", 0)), Comment: c.Text("comment")}
+	err := c.Locked(UserLock, "generating token failed", func() error {
 		u.Tokens[name] = t
-		c.s.acl.Changed()
+		c.State.ACL.Changed()
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	info := row{"privsep": 1}
+	info := Row{"privsep": 1}
 	for _, p := range []string{"privsep", "expire", "comment"} {
-		if c.has(p) {
-			info[p] = scalar(c.params[p])
+		if c.Has(p) {
+			info[p] = Scalar(c.Params[p])
 		}
 	}
-	return row{"full-tokenid": user + "!" + name, "value": t.Secret, "info": info}, nil
+	return Row{"full-tokenid": user + "!" + name, "value": t.Secret, "info": info}, nil
 }
 
-func (c *call) updateToken() (any, error) {
-	t, err := c.s.tokenOf(c.text("userid"), c.text("tokenid"))
+func updateToken(c *call) (any, error) {
+	t, err := TokenOf(c.State, c.Text("userid"), c.Text("tokenid"))
 	if err != nil {
 		return nil, err
 	}
-	t.Privsep = c.flag("privsep", t.Privsep)
-	t.Expire = int64(c.number("expire", int(t.Expire)))
-	if c.has("comment") {
-		t.Comment = c.text("comment")
+	t.Privsep = c.Flag("privsep", t.Privsep)
+	t.Expire = int64(c.Number("expire", int(t.Expire)))
+	if c.Has("comment") {
+		t.Comment = c.Text("comment")
 	}
-	if slices.Contains(c.list("delete"), "comment") {
+	if slices.Contains(c.List("delete"), "comment") {
 		t.Comment = ""
 	}
-	c.s.acl.Changed()
+	c.State.ACL.Changed()
 	data := tokenInfo(t)
-	if c.flag("regenerate", false) {
+	if c.Flag("regenerate", false) {
 		t.Secret = uuid.NewString()
-		return row{"full-tokenid": c.text("userid") + "!" + c.text("tokenid"), "value": t.Secret, "info": data}, nil
+		return Row{"full-tokenid": c.Text("userid") + "!" + c.Text("tokenid"), "value": t.Secret, "info": data}, nil
 	}
 	return data, nil
 }
 
-func (c *call) deleteToken() (any, error) {
-	user, name := c.text("userid"), c.text("tokenid")
-	if _, err := c.s.tokenOf(user, name); err != nil {
+func deleteToken(c *call) (any, error) {
+	user, name := c.Text("userid"), c.Text("tokenid")
+	if _, err := TokenOf(c.State, user, name); err != nil {
 		return nil, err
 	}
-	return nil, c.locked(userLock, "deleting token failed", func() error {
-		delete(c.s.acl.Users[user].Tokens, name)
-		c.s.acl.Forget(permission.KindToken, user+"!"+name)
-		c.s.acl.Changed()
+	return nil, c.Locked(UserLock, "deleting token failed", func() error {
+		delete(c.State.ACL.Users[user].Tokens, name)
+		c.State.ACL.Forget(permission.KindToken, user+"!"+name)
+		c.State.ACL.Changed()
 		return nil
 	})
 }

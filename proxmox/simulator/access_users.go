@@ -10,132 +10,132 @@ import (
 const userFields = "enable bool default=1; expire int(0..); firstname string(..1024); lastname string(..1024); email email-opt(..254); comment string(..2048); keys string(/[0-9a-zA-Z!=]*/); groups groupid-list"
 
 // userEndpoints are users, their tokens, and groups.
-func userEndpoints() []*endpoint {
+func userEndpoints() []*Endpoint {
 	modify := groupsOf(true, "User.Modify")
-	ofSelf := either(self, groupsOf(false, "User.Modify"))
-	realm := need("/access/realm/{@realm}", "Realm.AllocateUser")
-	return []*endpoint{
-		on("GET /access/users", anyone, "enabled bool; full bool", (*call).listUsers),
-		on("POST /access/users", all(realm, groupsOfNew("User.Modify")), "userid* userid; password string(8..64);"+userFields, (*call).createUser),
-		on("GET /access/users/{userid}", either(groupsOf(false, "User.Modify|Sys.Audit")), "", (*call).readUser),
-		on("PUT /access/users/{userid}", modify, "append bool requires=groups;"+userFields, (*call).updateUser),
-		on("DELETE /access/users/{userid}", all(existing, realm, groupsOf(false, "User.Modify")), "", (*call).deleteUser),
-		on("GET /access/users/{userid}/token", ofSelf, "", (*call).listTokens),
-		on("GET /access/users/{userid}/token/{tokenid}", ofSelf, "", (*call).readToken),
-		on("POST /access/users/{userid}/token/{tokenid}", ofSelf, "privsep bool default=1; expire int(0..); comment string", (*call).createToken),
-		on("PUT /access/users/{userid}/token/{tokenid}", ofSelf, "privsep bool; expire int(0..); comment string; regenerate bool; delete configid-list", (*call).updateToken),
-		on("DELETE /access/users/{userid}/token/{tokenid}", ofSelf, "", (*call).deleteToken),
-		on("GET /access/groups", anyone, "", (*call).listGroups),
-		on("POST /access/groups", need("/access/groups", "Group.Allocate"), "groupid* groupid; comment string", (*call).createGroup),
-		on("GET /access/groups/{groupid}", need("/access/groups", "Sys.Audit|Group.Allocate"), "", (*call).readGroup),
-		on("PUT /access/groups/{groupid}", need("/access/groups", "Group.Allocate"), "comment string", (*call).updateGroup),
-		on("DELETE /access/groups/{groupid}", need("/access/groups", "Group.Allocate"), "", (*call).deleteGroup),
+	ofSelf := Either(self, groupsOf(false, "User.Modify"))
+	realm := Need("/access/realm/{@realm}", "Realm.AllocateUser")
+	return []*Endpoint{
+		On("GET /access/users", Anyone, "enabled bool; full bool", listUsers),
+		On("POST /access/users", All(realm, groupsOfNew("User.Modify")), "userid* userid; password string(8..64);"+userFields, createUser),
+		On("GET /access/users/{userid}", Either(groupsOf(false, "User.Modify|Sys.Audit")), "", readUser),
+		On("PUT /access/users/{userid}", modify, "append bool requires=groups;"+userFields, updateUser),
+		On("DELETE /access/users/{userid}", All(existing, realm, groupsOf(false, "User.Modify")), "", deleteUser),
+		On("GET /access/users/{userid}/token", ofSelf, "", listTokens),
+		On("GET /access/users/{userid}/token/{tokenid}", ofSelf, "", readToken),
+		On("POST /access/users/{userid}/token/{tokenid}", ofSelf, "privsep bool default=1; expire int(0..); comment string", createToken),
+		On("PUT /access/users/{userid}/token/{tokenid}", ofSelf, "privsep bool; expire int(0..); comment string; regenerate bool; delete configid-list", updateToken),
+		On("DELETE /access/users/{userid}/token/{tokenid}", ofSelf, "", deleteToken),
+		On("GET /access/groups", Anyone, "", listGroups),
+		On("POST /access/groups", Need("/access/groups", "Group.Allocate"), "groupid* groupid; comment string", createGroup),
+		On("GET /access/groups/{groupid}", Need("/access/groups", "Sys.Audit|Group.Allocate"), "", readGroup),
+		On("PUT /access/groups/{groupid}", Need("/access/groups", "Group.Allocate"), "comment string", updateGroup),
+		On("DELETE /access/groups/{groupid}", Need("/access/groups", "Group.Allocate"), "", deleteGroup),
 	}
 }
 
 // self is the user that the call is about, signed in with a ticket: a token is not its user.
 func self(c *call) error {
-	if c.token == "" && c.user == c.text("userid") {
+	if c.Token == "" && c.User == c.Text("userid") {
 		return nil
 	}
-	return denied("")
+	return Denied("")
 }
 
 func existing(c *call) error {
-	if c.isSuperuser() || c.s.acl.Users[c.text("userid")] != nil {
+	if c.IsSuperuser() || c.State.ACL.Users[c.Text("userid")] != nil {
 		return nil
 	}
-	return fail("no such user ('%s')", c.text("userid"))
+	return Fail("no such user ('%s')", c.Text("userid"))
 }
 
 // groupsOf allows with the privilege on all groups, or on one that the user is in. With groups that the call sets, each
 // of them must be allowed as well. Source: pve-access-control RPCEnvironment.pm, test userid-group.
-func groupsOf(sets bool, privileges string) guard {
+func groupsOf(sets bool, privileges string) Guard {
 	return func(c *call) error {
 		if err := existing(c); err != nil {
 			return err
 		}
-		if c.isSuperuser() || c.may("/access/groups", privileges) {
+		if c.IsSuperuser() || c.May("/access/groups", privileges) {
 			return nil
 		}
 		if sets {
-			if err := c.givenGroups(privileges); err != nil {
+			if err := givenGroups(c, privileges); err != nil {
 				return err
 			}
 		}
-		for id, g := range c.s.acl.Groups {
-			if g.Users[c.text("userid")] && c.may("/access/groups/"+id, privileges) {
+		for id, g := range c.State.ACL.Groups {
+			if g.Users[c.Text("userid")] && c.May("/access/groups/"+id, privileges) {
 				return nil
 			}
 		}
-		return denied("")
+		return Denied("")
 	}
 }
 
 // groupsOfNew is groupsOf for a user that is not there yet.
-func groupsOfNew(privileges string) guard {
+func groupsOfNew(privileges string) Guard {
 	return func(c *call) error {
-		if c.may("/access/groups", privileges) {
+		if c.May("/access/groups", privileges) {
 			return nil
 		}
-		return c.givenGroups(privileges)
+		return givenGroups(c, privileges)
 	}
 }
 
-func (c *call) givenGroups(privileges string) error {
-	groups := c.list("groups")
+func givenGroups(c *call, privileges string) error {
+	groups := c.List("groups")
 	if len(groups) == 0 {
-		return denied("/access/groups, " + privileges)
+		return Denied("/access/groups, " + privileges)
 	}
 	for _, g := range groups {
-		if c.s.acl.Groups[g] == nil || !c.may("/access/groups/"+g, privileges) {
-			return denied("/access/groups/" + g + ", " + privileges)
+		if c.State.ACL.Groups[g] == nil || !c.May("/access/groups/"+g, privileges) {
+			return Denied("/access/groups/" + g + ", " + privileges)
 		}
 	}
 	return nil
 }
 
-func (c *call) listUsers() (any, error) {
+func listUsers(c *call) (any, error) {
 	rows := []any{}
-	for _, id := range sortedKeys(c.s.acl.Users) {
-		u := c.s.acl.Users[id]
-		if !c.seesUser(id) || c.has("enabled") && c.flag("enabled", true) != u.Enable {
+	for _, id := range SortedKeys(c.State.ACL.Users) {
+		u := c.State.ACL.Users[id]
+		if !seesUser(c, id) || c.Has("enabled") && c.Flag("enabled", true) != u.Enable {
 			continue
 		}
 		data := userFieldsOf(u)
 		data["userid"] = id
-		if r := c.s.realms[id[strings.LastIndexByte(id, '@')+1:]]; r != nil {
-			data["realm-type"] = r.kind
+		if r := c.State.Realms[id[strings.LastIndexByte(id, '@')+1:]]; r != nil {
+			data["realm-type"] = r.Kind
 		}
-		if c.flag("full", false) {
-			data["groups"] = strings.Join(c.s.groupsOf(id), ",")
+		if c.Flag("full", false) {
+			data["groups"] = strings.Join(groupNames(c.State, id), ",")
 			data["tokens"] = tokenRows(u)
 		}
-		c.s.addLocks(data, id)
+		addLocks(c.State, data, id)
 		rows = append(rows, data)
 	}
 	return rows, nil
 }
 
-func (c *call) seesUser(id string) bool {
-	if c.token == "" && id == c.user || c.may("/access/groups", "User.Modify|Sys.Audit") {
+func seesUser(c *call, id string) bool {
+	if c.Token == "" && id == c.User || c.May("/access/groups", "User.Modify|Sys.Audit") {
 		return true
 	}
-	return slices.ContainsFunc(c.s.groupsOf(id), func(g string) bool { return c.may("/access/groups/"+g, "User.Modify|Sys.Audit") })
+	return slices.ContainsFunc(groupNames(c.State, id), func(g string) bool { return c.May("/access/groups/"+g, "User.Modify|Sys.Audit") })
 }
 
-func (s *state) groupsOf(user string) []string {
+func groupNames(s *State, user string) []string {
 	groups := []string{}
-	for _, id := range sortedKeys(s.acl.Groups) {
-		if s.acl.Groups[id].Users[user] {
+	for _, id := range SortedKeys(s.ACL.Groups) {
+		if s.ACL.Groups[id].Users[user] {
 			groups = append(groups, id)
 		}
 	}
 	return groups
 }
 
-func userFieldsOf(u *permission.User) row {
-	data := row{"enable": bit(u.Enable), "expire": u.Expire}
+func userFieldsOf(u *permission.User) Row {
+	data := Row{"enable": Bit(u.Enable), "expire": u.Expire}
 	for name, v := range map[string]string{"firstname": u.FirstName, "lastname": u.LastName, "email": u.Email, "comment": u.Comment, "keys": u.Keys} {
 		if v != "" {
 			data[name] = v
@@ -147,17 +147,17 @@ func userFieldsOf(u *permission.User) row {
 	return data
 }
 
-func (c *call) readUser() (any, error) {
-	id := c.text("userid")
-	u := c.s.acl.Users[id]
+func readUser(c *call) (any, error) {
+	id := c.Text("userid")
+	u := c.State.ACL.Users[id]
 	if u == nil {
-		return nil, fail("no such user ('%s')", id)
+		return nil, Fail("no such user ('%s')", id)
 	}
 	data := userFieldsOf(u)
-	data["groups"] = c.s.groupsOf(id)
+	data["groups"] = groupNames(c.State, id)
 	data["tokens"] = nil
 	if len(u.Tokens) > 0 {
-		tokens := row{}
+		tokens := Row{}
 		for name, t := range u.Tokens {
 			tokens[name] = tokenInfo(t)
 		}
@@ -166,82 +166,82 @@ func (c *call) readUser() (any, error) {
 	return data, nil
 }
 
-func (c *call) createUser() (any, error) {
-	return nil, c.locked(userLock, "create user failed", c.addUser)
+func createUser(c *call) (any, error) {
+	return nil, c.Locked(UserLock, "create user failed", func() error { return addUser(c) })
 }
 
-func (c *call) addUser() error {
-	id := c.text("userid")
-	if c.s.acl.Users[id] != nil {
-		return fail("user '%s' already exists", id)
+func addUser(c *call) error {
+	id := c.Text("userid")
+	if c.State.ACL.Users[id] != nil {
+		return Fail("user '%s' already exists", id)
 	}
 	u := &permission.User{Enable: true, Tokens: map[string]*permission.Token{}}
-	if c.has("password") {
-		if err := c.s.setPassword(id, c.text("password"), u); err != nil {
+	if c.Has("password") {
+		if err := setPassword(c.State, id, c.Text("password"), u); err != nil {
 			return err
 		}
 	}
-	if err := c.setGroups(id, false); err != nil {
+	if err := setGroups(c, id, false); err != nil {
 		return err
 	}
-	c.setUser(u)
-	c.s.acl.Users[id] = u
-	c.s.acl.Changed()
+	setUser(c, u)
+	c.State.ACL.Users[id] = u
+	c.State.ACL.Changed()
 	return nil
 }
 
-func (c *call) setUser(u *permission.User) {
-	u.Enable = c.flag("enable", u.Enable)
-	u.Expire = int64(c.number("expire", int(u.Expire)))
+func setUser(c *call, u *permission.User) {
+	u.Enable = c.Flag("enable", u.Enable)
+	u.Expire = int64(c.Number("expire", int(u.Expire)))
 	for name, field := range map[string]*string{"firstname": &u.FirstName, "lastname": &u.LastName, "email": &u.Email, "comment": &u.Comment, "keys": &u.Keys} {
-		if c.has(name) {
-			*field = c.text(name)
+		if c.Has(name) {
+			*field = c.Text(name)
 		}
 	}
 }
 
 // setGroups puts the user into the groups that the call names; without adding, into no others.
-func (c *call) setGroups(id string, adding bool) error {
-	if !c.has("groups") {
+func setGroups(c *call, id string, adding bool) error {
+	if !c.Has("groups") {
 		return nil
 	}
-	for _, g := range c.list("groups") {
-		if c.s.acl.Groups[g] == nil {
-			return fail("no such group '%s'", g)
+	for _, g := range c.List("groups") {
+		if c.State.ACL.Groups[g] == nil {
+			return Fail("no such group '%s'", g)
 		}
 	}
 	if !adding {
-		for _, g := range c.s.acl.Groups {
+		for _, g := range c.State.ACL.Groups {
 			delete(g.Users, id)
 		}
 	}
-	for _, g := range c.list("groups") {
-		c.s.acl.Groups[g].Users[id] = true
+	for _, g := range c.List("groups") {
+		c.State.ACL.Groups[g].Users[id] = true
 	}
 	return nil
 }
 
-func (c *call) updateUser() (any, error) {
-	return nil, c.locked(userLock, "update user failed", c.changeUser)
+func updateUser(c *call) (any, error) {
+	return nil, c.Locked(UserLock, "update user failed", func() error { return changeUser(c) })
 }
 
-func (c *call) changeUser() error {
-	id := c.text("userid")
-	u := c.s.acl.Users[id]
+func changeUser(c *call) error {
+	id := c.Text("userid")
+	u := c.State.ACL.Users[id]
 	if u == nil {
-		return fail("no such user ('%s')", id)
+		return Fail("no such user ('%s')", id)
 	}
-	if err := c.setGroups(id, c.flag("append", false)); err != nil {
+	if err := setGroups(c, id, c.Flag("append", false)); err != nil {
 		return err
 	}
-	c.setUser(u)
-	c.s.acl.Changed()
+	setUser(c, u)
+	c.State.ACL.Changed()
 	return nil
 }
 
-func (c *call) deleteUser() (any, error) {
-	return nil, c.locked(userLock, "delete user failed", func() error {
-		c.s.forgetUser(c.text("userid"))
+func deleteUser(c *call) (any, error) {
+	return nil, c.Locked(UserLock, "delete user failed", func() error {
+		forgetUser(c.State, c.Text("userid"))
 		return nil
 	})
 }

@@ -39,7 +39,7 @@ func (s *Server) serve(r *http.Request) wire.Response {
 	case !apiFormats[format]:
 		return plain(501, "no formatter for uri "+rest+", "+format)
 	}
-	c := &call{s: s.state, ctx: r.Context(), method: r.Method, path: rest, upgrade: r.Header.Get("Upgrade")}
+	c := &call{State: s.state, Context: r.Context(), Method: r.Method, Path: rest, Upgrade: r.Header.Get("Upgrade")}
 	resp, delay := s.answer(c, r, format)
 	s.wait(c, delay)
 	s.record(c, resp)
@@ -65,7 +65,7 @@ func apiPath(path string) (format, rest string, isAPI bool) {
 		return "", "", false
 	}
 	format, rest, _ = strings.Cut(strings.TrimLeft(rest, "/"), "/")
-	return format, "/" + strings.Join(pathSegments(rest), "/"), true
+	return format, "/" + strings.Join(PathSegments(rest), "/"), true
 }
 
 func (s *Server) wait(c *call, d time.Duration) {
@@ -73,8 +73,8 @@ func (s *Server) wait(c *call, d time.Duration) {
 		return
 	}
 	select {
-	case <-s.clock.After(d):
-	case <-c.ctx.Done():
+	case <-s.state.Clock.After(d):
+	case <-c.Context.Done():
 	}
 }
 
@@ -83,11 +83,11 @@ func (s *Server) answer(c *call, r *http.Request, format string) (wire.Response,
 	if resp, bad := s.checkForm(r); bad {
 		return resp, 0
 	}
-	s.mu.Lock()
-	end, uri := s.routes.match(c.method, c.path)
+	s.state.Mu.Lock()
+	end, uri := s.routes.Match(c.Method, c.Path)
 	refused := s.signIn(c, r, end)
-	s.mu.Unlock()
-	f := s.faults.Match(c.subject(), c.method, c.path, s.now())
+	s.state.Mu.Unlock()
+	f := s.faults.Match(c.Subject(), c.Method, c.Path, s.state.Now())
 	if f != nil && f.Effect != "" {
 		refused = s.after(f.Effect, c, r, end)
 	}
@@ -97,29 +97,29 @@ func (s *Server) answer(c *call, r *http.Request, format string) (wire.Response,
 	delay := time.Duration(0)
 	if f != nil {
 		s.wait(c, f.Delay)
-		c.fault = f
+		c.Fault = f
 	}
 	if refused != nil {
-		return *refused, s.profile.LoginDelay
+		return *refused, s.state.Profile.LoginDelay
 	}
 	if end == nil {
 		return encode(format, nil, c, notImplemented(c)), delay
 	}
-	c.end, c.uri = end, uri
+	c.Endpoint, c.URI = end, uri
 	data, err := s.run(c, r)
-	var bare *bareError
+	var bare *BareError
 	if errors.As(err, &bare) {
-		return wire.Response{Status: bare.status, Reason: bare.message}, delay
+		return wire.Response{Status: bare.Status, Reason: bare.Message}, delay
 	}
-	if errors.Is(err, errUnreachable) {
-		return wire.Response{Status: 595, Reason: s.unreachableReason(c.node())}, s.profile.Unreachable
+	if errors.Is(err, ErrUnreachable) {
+		return wire.Response{Status: 595, Reason: s.state.UnreachableReason(c.Node())}, s.state.Profile.Unreachable
 	}
-	var login *loginError
+	var login *LoginError
 	if errors.As(err, &login) {
-		delay, err = s.profile.LoginDelay, login.apiError
+		delay, err = s.state.Profile.LoginDelay, login.APIError
 	}
-	if err == nil && c.takeover != nil {
-		return wire.Response{Takeover: c.takeover}, delay
+	if err == nil && c.Takeover != nil {
+		return wire.Response{Takeover: c.Takeover}, delay
 	}
 	return encode(format, data, c, err), delay
 }
@@ -141,62 +141,62 @@ func (s *Server) checkForm(r *http.Request) (wire.Response, bool) {
 
 // run is what happens after sign-in and route.
 func (s *Server) run(c *call, r *http.Request) (any, error) {
-	if err := c.allowedToken(r); err != nil {
+	if err := allowedToken(c, r); err != nil {
 		return nil, err
 	}
-	if err := c.readParams(r); err != nil {
+	if err := readParams(c, r); err != nil {
 		return nil, err
 	}
 	if err := s.admit(c); err != nil {
 		return nil, err
 	}
-	if c.end.upload {
-		if err := c.readFile(r); err != nil {
+	if c.Endpoint.Upload {
+		if err := readFile(c, r); err != nil {
 			return nil, err
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if errs := c.end.verify(c.params); len(errs) > 0 {
-		return nil, invalidAll(errs)
+	s.state.Mu.Lock()
+	defer s.state.Mu.Unlock()
+	if errs := c.Endpoint.Verify(c.Params); len(errs) > 0 {
+		return nil, InvalidAll(errs)
 	}
-	return c.end.run(c)
+	return c.Endpoint.Run(c)
 }
 
 // admit asks whether the caller may, then whether the node is there.
 func (s *Server) admit(c *call) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := c.end.guard(c); err != nil {
-		var api *apiError
-		if c.end.upload && errors.As(err, &api) {
-			return &bareError{api} // told before the body was read
+	s.state.Mu.Lock()
+	defer s.state.Mu.Unlock()
+	if err := c.Endpoint.Guard(c); err != nil {
+		var api *APIError
+		if c.Endpoint.Upload && errors.As(err, &api) {
+			return &BareError{api} // told before the body was read
 		}
 		return err
 	}
-	if c.end.node {
-		return s.reach(c.node())
+	if c.Endpoint.Node {
+		return s.state.Reach(c.Node())
 	}
 	return nil
 }
 
 // written is an answer with a body in a format.
-func written(format string, status int, reason string, body row) wire.Response {
+func written(format string, status int, reason string, body Row) wire.Response {
 	if format == "htmljs" { // for forms that upload files into a frame
-		return wire.Response{Status: status, Reason: reason, Header: [][2]string{{"Content-Type", "text/html;charset=UTF-8"}}, Body: []byte(html.EscapeString(string(mustJSON(body))))}
+		return wire.Response{Status: status, Reason: reason, Header: [][2]string{{"Content-Type", "text/html;charset=UTF-8"}}, Body: []byte(html.EscapeString(string(MustJSON(body))))}
 	}
-	return wire.Response{Status: status, Reason: reason, Header: [][2]string{{"Content-Type", "application/json;charset=UTF-8"}}, Body: mustJSON(body)}
+	return wire.Response{Status: status, Reason: reason, Header: [][2]string{{"Content-Type", "application/json;charset=UTF-8"}}, Body: MustJSON(body)}
 }
 
 // encode writes data or an error in the envelope of the format.
 func encode(format string, data any, c *call, err error) wire.Response {
 	if err == nil {
-		body := row{"data": data}
-		if c.total != nil && *c.total > 0 {
-			body["total"] = *c.total
+		body := Row{"data": data}
+		if c.Total != nil && *c.Total > 0 {
+			body["total"] = *c.Total
 		}
-		if c.changes != "" {
-			body["changes"] = c.changes
+		if c.Changes != "" {
+			body["changes"] = c.Changes
 		}
 		if format != "json" {
 			body["success"] = 1
@@ -204,16 +204,16 @@ func encode(format string, data any, c *call, err error) wire.Response {
 		return written(format, 200, "OK", body)
 	}
 	status, errs := 500, schema.Errors(nil)
-	var api *apiError
+	var api *APIError
 	if errors.As(err, &api) {
-		status, errs = api.status, api.errors
+		status, errs = api.Status, api.Errors
 	}
 	message := strings.TrimSuffix(err.Error(), "\n")
 	if strings.Contains(message, "\r") {
 		return wire.Response{Status: 400, Reason: "Bad Request"}
 	}
 	first, _, _ := strings.Cut(message, "\n")
-	body := row{"data": nil, "message": message + "\n"}
+	body := Row{"data": nil, "message": message + "\n"}
 	if status == 501 {
 		body["message"] = message
 	}
@@ -228,5 +228,5 @@ func encode(format string, data any, c *call, err error) wire.Response {
 }
 
 func notImplemented(c *call) error {
-	return &apiError{status: 501, message: "Method '" + c.method + " " + c.path + "' not implemented"}
+	return &APIError{Status: 501, Message: "Method '" + c.Method + " " + c.Path + "' not implemented"}
 }

@@ -8,26 +8,26 @@ import (
 )
 
 // archiveName is the name of the file that a backup made now has.
-func (s *state) archiveName(g *guest, compress string) string {
-	ending := map[string]string{"qemu": "vma", "lxc": "tar"}[g.kind] + map[string]string{"1": ".lzo", "lzo": ".lzo", "gzip": ".gz", "zstd": ".zst"}[compress]
-	return fmt.Sprintf("vzdump-%s-%d-%s.%s", g.kind, g.vmid, s.now().UTC().Format("2006_01_02-15_04_05"), ending)
+func archiveName(s *State, g *guest, compress string) string {
+	ending := map[string]string{"qemu": "vma", "lxc": "tar"}[g.Kind] + map[string]string{"1": ".lzo", "lzo": ".lzo", "gzip": ".gz", "zstd": ".zst"}[compress]
+	return fmt.Sprintf("vzdump-%s-%d-%s.%s", g.Kind, g.VMID, s.Now().UTC().Format("2006_01_02-15_04_05"), ending)
 }
 
 func notesOf(template string, g *guest, cluster string) string {
-	return strings.NewReplacer("{{guestname}}", g.shownName(), "{{vmid}}", itoa(g.vmid), "{{node}}", g.node, "{{cluster}}", cluster, `\n`, "\n", `\\`, `\`).Replace(template)
+	return strings.NewReplacer("{{guestname}}", g.ShownName(), "{{vmid}}", Itoa(g.VMID), "{{node}}", g.Node, "{{cluster}}", cluster, `\n`, "\n", `\\`, `\`).Replace(template)
 }
 
 // confText is the configuration of a guest as its backup holds it; parseConf reads it again.
 func confText(g *guest) string {
 	var b strings.Builder
-	for _, line := range strings.Split(g.conf["description"], "\n") {
+	for _, line := range strings.Split(g.Conf["description"], "\n") {
 		if line != "" {
 			b.WriteString("#" + line + "\n")
 		}
 	}
-	for _, k := range sortedKeys(g.conf) {
+	for _, k := range SortedKeys(g.Conf) {
 		if k != "description" && k != "lock" && k != "parent" && !guestconf.UnusedName.MatchString(k) {
-			b.WriteString(k + ": " + g.conf[k] + "\n")
+			b.WriteString(k + ": " + g.Conf[k] + "\n")
 		}
 	}
 	return b.String()
@@ -47,33 +47,33 @@ func parseConf(text string) map[string]string {
 	return conf
 }
 
-// archive is the backup with this volume ID, which the caller may read.
-func (c *call) archive(id string) (*volume, *parsed, error) {
-	name, rest := splitVolume(id)
-	st, err := c.s.storageOn(c.node(), name)
+// Archive is the backup with this volume ID, which the caller may read.
+func Archive(c *call, id string) (*volume, *VolumeName, error) {
+	name, rest := SplitVolume(id)
+	st, err := c.State.StorageOn(c.Node(), name)
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := st.parseVolume(rest)
+	p, err := st.ParseVolume(rest)
 	if err != nil {
 		return nil, nil, err
 	}
-	if p.content != "backup" {
-		return nil, nil, fail("unable to use volume '%s' as backup", id)
+	if p.Content != "backup" {
+		return nil, nil, Fail("unable to use volume '%s' as backup", id)
 	}
-	if err := c.mayUse(st, p, 0); err != nil {
+	if err := MayUse(c, st, p, 0); err != nil {
 		return nil, nil, err
 	}
-	return c.s.volume(c.node(), id), p, nil
+	return c.State.Volume(c.Node(), id), p, nil
 }
 
-func (c *call) extractConfig() (any, error) {
-	v, _, err := c.archive(c.text("volume"))
+func extractConfig(c *call) (any, error) {
+	v, _, err := Archive(c, c.Text("volume"))
 	if err != nil {
 		return nil, err
 	}
 	if v == nil {
-		return nil, fail("no such volume '%s'", c.text("volume"))
+		return nil, Fail("no such volume '%s'", c.Text("volume"))
 	}
-	return string(v.data), nil
+	return string(v.Data), nil
 }

@@ -3,6 +3,6 @@ package simulator
 import "slices"
 
 // backupArea are the calls of backups and their jobs.
-func backupArea() []*endpoint {
+func backupArea() []*Endpoint {
 	return slices.Concat(backupEndpoints(), dumpEndpoints())
 }

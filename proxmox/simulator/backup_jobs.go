@@ -28,23 +28,23 @@ repeat-missed bool`
 )
 
 // backupEndpoints are backup jobs. Source: pve-manager PVE/API2/Backup.pm.
-func backupEndpoints() []*endpoint {
-	read, write := need("/", "Sys.Audit"), need("/", "Sys.Modify")
+func backupEndpoints() []*Endpoint {
+	read, write := Need("/", "Sys.Audit"), Need("/", "Sys.Modify")
 	const jobID = `id* string(..50 /\S+/);`
-	return []*endpoint{
-		on("GET /cluster/backup", read, "", (*call).listJobs),
-		on("POST /cluster/backup", write, "id configid;"+jobFields, (*call).createJob),
-		on("GET /cluster/backup/{id}", read, jobID, (*call).readJob),
-		on("PUT /cluster/backup/{id}", write, jobID+"delete configid-list;"+jobFields, (*call).updateJob),
-		on("DELETE /cluster/backup/{id}", write, jobID, (*call).deleteJob),
-		on("GET /cluster/backup/{id}/included_volumes", read, jobID, (*call).includedVolumes),
-		on("GET /cluster/backup-info/not-backed-up", read, "", (*call).notBackedUp),
+	return []*Endpoint{
+		On("GET /cluster/backup", read, "", listJobs),
+		On("POST /cluster/backup", write, "id configid;"+jobFields, createJob),
+		On("GET /cluster/backup/{id}", read, jobID, readJob),
+		On("PUT /cluster/backup/{id}", write, jobID+"delete configid-list;"+jobFields, updateJob),
+		On("DELETE /cluster/backup/{id}", write, jobID, deleteJob),
+		On("GET /cluster/backup/{id}/included_volumes", read, jobID, includedVolumes),
+		On("GET /cluster/backup-info/not-backed-up", read, "", notBackedUp),
 	}
 }
 
-func (s *state) job(id string) *job {
-	for _, j := range s.jobs {
-		if j.id == id {
+func job(s *State, id string) *Job {
+	for _, j := range s.Jobs {
+		if j.ID == id {
 			return j
 		}
 	}
@@ -53,15 +53,15 @@ func (s *state) job(id string) *job {
 
 var jobFieldTypes = schema.Must(jobFields)
 
-func (j *job) row() row {
-	r := row{"id": j.id, "type": "vzdump"}
-	for k, v := range j.fields {
+func jobRow(j *Job) Row {
+	r := Row{"id": j.ID, "type": "vzdump"}
+	for k, v := range j.Fields {
 		p := jobFieldTypes.Lookup(k)
 		switch {
 		case k == "prune-backups" || k == "fleecing" || k == "performance":
-			r[k] = objectOf(v)
+			r[k] = ObjectOf(v)
 		case p != nil && (p.Kind == schema.Integer || p.Kind == schema.Boolean):
-			r[k] = integer(v)
+			r[k] = Integer(v)
 		default:
 			r[k] = v
 		}
@@ -69,159 +69,159 @@ func (j *job) row() row {
 	return r
 }
 
-func (c *call) listJobs() (any, error) {
+func listJobs(c *call) (any, error) {
 	rows := []any{}
-	for _, j := range c.s.jobs {
-		r := j.row()
-		r["next-run"] = c.s.nextRun(j, c.s.now())
+	for _, j := range c.State.Jobs {
+		r := jobRow(j)
+		r["next-run"] = nextRun(c.State, j, c.State.Now())
 		rows = append(rows, r)
 	}
 	return rows, nil
 }
 
-func (c *call) readJob() (any, error) {
-	j := c.s.job(c.text("id"))
+func readJob(c *call) (any, error) {
+	j := job(c.State, c.Text("id"))
 	if j == nil {
-		return nil, invalid("id", "No such job '%s'", c.text("id"))
+		return nil, Invalid("id", "No such job '%s'", c.Text("id"))
 	}
-	return j.row(), nil
+	return jobRow(j), nil
 }
 
 // jobError is a refusal from within the lock of the jobs' configuration: it loses its status and its text stays.
-func jobError(err error) error { return fail("%s", flat(err)) }
+func jobError(err error) error { return Fail("%s", Flat(err)) }
 
-func (c *call) createJob() (any, error) {
-	if err := c.poolExists(c.text("pool")); err != nil {
+func createJob(c *call) (any, error) {
+	if err := c.PoolExists(c.Text("pool")); err != nil {
 		return nil, err
 	}
-	if !c.has("schedule") && !c.has("starttime") {
-		return nil, invalid("schedule", "neither 'starttime' nor 'schedule' were set")
+	if !c.Has("schedule") && !c.Has("starttime") {
+		return nil, Invalid("schedule", "neither 'starttime' nor 'schedule' were set")
 	}
-	j := &job{id: or(c.text("id"), "backup-"+newUUID()[:13]), fields: map[string]string{"enabled": "1"}, last: c.s.unix()}
-	if c.s.job(j.id) != nil {
-		return nil, fail("Job '%s' already exists", j.id)
+	j := &Job{ID: Or(c.Text("id"), "backup-"+NewUUID()[:13]), Fields: map[string]string{"enabled": "1"}, Last: c.State.Unix()}
+	if job(c.State, j.ID) != nil {
+		return nil, Fail("Job '%s' already exists", j.ID)
 	}
-	c.setJob(j)
-	if err := j.check(); err != nil {
+	setJob(c, j)
+	if err := check(j); err != nil {
 		return nil, jobError(err)
 	}
-	c.s.jobs = append(c.s.jobs, j)
+	c.State.Jobs = append(c.State.Jobs, j)
 	return nil, nil
 }
 
-func (c *call) setJob(j *job) {
-	for k := range c.params {
+func setJob(c *call, j *Job) {
+	for k := range c.Params {
 		if k != "id" && k != "delete" {
-			j.fields[k] = c.text(k)
+			j.Fields[k] = c.Text(k)
 		}
 	}
-	if _, onNode := c.uri["node"]; onNode {
-		delete(j.fields, "node")
+	if _, onNode := c.URI["node"]; onNode {
+		delete(j.Fields, "node")
 	}
-	if t := j.fields["starttime"]; t != "" {
-		j.fields["schedule"] = strings.TrimSpace(j.fields["dow"] + " " + t)
-		delete(j.fields, "starttime")
-		delete(j.fields, "dow")
+	if t := j.Fields["starttime"]; t != "" {
+		j.Fields["schedule"] = strings.TrimSpace(j.Fields["dow"] + " " + t)
+		delete(j.Fields, "starttime")
+		delete(j.Fields, "dow")
 	}
 }
 
 // check tells whether the job says which guests it is about, once.
-func (j *job) check() error {
-	f := j.fields
+func check(j *Job) error {
+	f := j.Fields
 	if f["vmid"] != "" {
 		for _, other := range []string{"all", "exclude", "pool"} {
 			if f[other] != "" && f[other] != "0" {
-				return invalid(other, "option conflicts with option 'vmid'")
+				return Invalid(other, "option conflicts with option 'vmid'")
 			}
 		}
 		return nil
 	}
 	if f["pool"] == "" && f["all"] != "1" {
-		return invalid("vmid", "property is missing")
+		return Invalid("vmid", "property is missing")
 	}
 	return nil
 }
 
-func (c *call) updateJob() (any, error) {
-	old := c.s.job(c.text("id"))
+func updateJob(c *call) (any, error) {
+	old := job(c.State, c.Text("id"))
 	if old == nil {
-		return nil, fail("no such vzdump job")
+		return nil, Fail("no such vzdump job")
 	}
-	if err := c.poolExists(c.text("pool")); err != nil {
+	if err := c.PoolExists(c.Text("pool")); err != nil {
 		return nil, err
 	}
-	j := &job{id: old.id, fields: copyMap(old.fields)}
-	for _, k := range c.list("delete") {
-		delete(j.fields, k)
+	j := &Job{ID: old.ID, Fields: CopyMap(old.Fields)}
+	for _, k := range c.List("delete") {
+		delete(j.Fields, k)
 	}
-	c.setJob(j)
-	if err := j.check(); err != nil {
+	setJob(c, j)
+	if err := check(j); err != nil {
 		return nil, jobError(err)
 	}
-	old.fields = j.fields
+	old.Fields = j.Fields
 	return nil, nil
 }
 
-func (c *call) deleteJob() (any, error) {
-	id := c.text("id")
-	if c.s.job(id) == nil {
-		return nil, jobError(invalid("id", "No such job '%s'", id))
+func deleteJob(c *call) (any, error) {
+	id := c.Text("id")
+	if job(c.State, id) == nil {
+		return nil, jobError(Invalid("id", "No such job '%s'", id))
 	}
-	c.s.jobs = slices.DeleteFunc(c.s.jobs, func(j *job) bool { return j.id == id })
+	c.State.Jobs = slices.DeleteFunc(c.State.Jobs, func(j *Job) bool { return j.ID == id })
 	return nil, nil
 }
 
 // covers tells whether a job takes a guest, enabled or not: of a pool only the direct members.
-func (s *state) covers(j *job, g *guest) bool {
-	f := j.fields
-	if f["node"] != "" && f["node"] != g.node {
+func covers(s *State, j *Job, g *guest) bool {
+	f := j.Fields
+	if f["node"] != "" && f["node"] != g.Node {
 		return false
 	}
-	id := strconv.Itoa(g.vmid)
+	id := strconv.Itoa(g.VMID)
 	switch {
 	case f["pool"] != "":
-		return s.acl.PoolOf(g.vmid) == f["pool"]
+		return s.ACL.PoolOf(g.VMID) == f["pool"]
 	case f["vmid"] != "":
 		return slices.Contains(schema.SplitList(f["vmid"]), id)
 	}
 	return f["all"] == "1" && !slices.Contains(schema.SplitList(f["exclude"]), id)
 }
 
-func (c *call) includedVolumes() (any, error) {
-	j := c.s.job(c.text("id"))
+func includedVolumes(c *call) (any, error) {
+	j := job(c.State, c.Text("id"))
 	if j == nil {
-		return nil, invalid("id", "No such job '%s'", c.text("id"))
+		return nil, Invalid("id", "No such job '%s'", c.Text("id"))
 	}
 	children := []any{}
-	for _, vmid := range c.s.vmids() {
-		g := c.s.guests[vmid]
-		if !c.s.covers(j, g) {
+	for _, vmid := range c.State.VMIDs() {
+		g := c.State.Guests[vmid]
+		if !covers(c.State, j, g) {
 			continue
 		}
 		volumes := []any{}
-		for _, d := range guestconf.Drives(g.conf) {
+		for _, d := range guestconf.Drives(g.Conf) {
 			if d.Volume() && !d.CDROM() {
 				included, reason := 1, "backup=yes"
 				if d.Values["backup"] == "0" {
 					included, reason = 0, "backup=no"
 				}
-				volumes = append(volumes, row{"id": itoa(vmid) + ":" + d.Option, "name": d.File(), "included": included, "reason": reason, "leaf": 1})
+				volumes = append(volumes, Row{"id": Itoa(vmid) + ":" + d.Option, "name": d.File(), "included": included, "reason": reason, "leaf": 1})
 			}
 		}
-		children = append(children, row{"id": vmid, "name": g.shownName(), "type": g.kind, "children": volumes, "leaf": 0})
+		children = append(children, Row{"id": vmid, "name": g.ShownName(), "type": g.Kind, "children": volumes, "leaf": 0})
 	}
-	return row{"children": children}, nil
+	return Row{"children": children}, nil
 }
 
-func (c *call) notBackedUp() (any, error) {
+func notBackedUp(c *call) (any, error) {
 	rows := []any{}
-	for _, vmid := range c.s.vmids() {
-		g := c.s.guests[vmid]
-		if slices.ContainsFunc(c.s.jobs, func(j *job) bool { return c.s.covers(j, g) }) || !c.may("/vms/"+itoa(vmid), "VM.Audit") {
+	for _, vmid := range c.State.VMIDs() {
+		g := c.State.Guests[vmid]
+		if slices.ContainsFunc(c.State.Jobs, func(j *Job) bool { return covers(c.State, j, g) }) || !c.May("/vms/"+Itoa(vmid), "VM.Audit") {
 			continue
 		}
-		r := row{"vmid": vmid, "type": g.kind}
-		if name := or(g.conf["name"], g.conf["hostname"]); name != "" {
+		r := Row{"vmid": vmid, "type": g.Kind}
+		if name := Or(g.Conf["name"], g.Conf["hostname"]); name != "" {
 			r["name"] = name
 		}
 		rows = append(rows, r)

@@ -10,25 +10,25 @@ import (
 // keepOf are the numbers of a prune-backups option.
 func keepOf(text string) map[string]int {
 	keep := map[string]int{}
-	for k, v := range objectOf(text) {
-		keep[k] = int(atoi64(fmt.Sprint(v)))
+	for k, v := range ObjectOf(text) {
+		keep[k] = int(Atoi64(fmt.Sprint(v)))
 	}
 	return keep
 }
 
 // marked are the backups on a storage with what becomes of them, guest by guest. A vmid of 0 and an empty kind mean all.
-func (s *state) marked(node string, st *storage, keep map[string]int, vmid int, kind string) (marks map[string]string, list []*volume) {
+func marked(s *State, node string, st *Storage, keep map[string]int, vmid int, kind string) (marks map[string]string, list []*volume) {
 	groups := map[string][]retention.Backup{}
-	for _, key := range sortedKeys(s.volumes) {
-		v := s.volumes[key]
-		_, rest := splitVolume(v.id)
-		p, err := st.parseVolume(rest)
-		if err != nil || v.storage != st.name || v.content != "backup" || v.node != "" && v.node != node || p.vmid == 0 || vmid != 0 && p.vmid != vmid || kind != "" && p.guest != kind {
+	for _, key := range SortedKeys(s.Volumes) {
+		v := s.Volumes[key]
+		_, rest := SplitVolume(v.ID)
+		p, err := st.ParseVolume(rest)
+		if err != nil || v.Storage != st.Name || v.Content != "backup" || v.Node != "" && v.Node != node || p.VMID == 0 || vmid != 0 && p.VMID != vmid || kind != "" && p.Guest != kind {
 			continue
 		}
 		list = append(list, v)
-		group := p.guest + "/" + itoa(p.vmid)
-		groups[group] = append(groups[group], retention.Backup{ID: v.id, Made: time.Unix(v.ctime, 0), Protected: v.protected})
+		group := p.Guest + "/" + Itoa(p.VMID)
+		groups[group] = append(groups[group], retention.Backup{ID: v.ID, Made: time.Unix(v.Created, 0), Protected: v.Protected})
 	}
 	marks = map[string]string{}
 	for _, backups := range groups {
@@ -40,60 +40,60 @@ func (s *state) marked(node string, st *storage, keep map[string]int, vmid int, 
 	return marks, list
 }
 
-func (c *call) keep(st *storage) map[string]int {
-	return keepOf(or(c.text("prune-backups"), st.options["prune-backups"]))
+func keep(c *call, st *Storage) map[string]int {
+	return keepOf(Or(c.Text("prune-backups"), st.Options["prune-backups"]))
 }
 
-func (c *call) listPruned() (any, error) {
-	st, err := c.s.storageOn(c.node(), c.text("storage"))
+func listPruned(c *call) (any, error) {
+	st, err := c.State.StorageOn(c.Node(), c.Text("storage"))
 	if err != nil {
 		return nil, err
 	}
-	marks, list := c.s.marked(c.node(), st, c.keep(st), c.number("vmid", 0), c.text("type"))
+	marks, list := marked(c.State, c.Node(), st, keep(c, st), c.Number("vmid", 0), c.Text("type"))
 	rows := []any{}
 	for _, v := range list {
-		_, rest := splitVolume(v.id)
-		p, _ := st.parseVolume(rest)
-		rows = append(rows, row{"volid": v.id, "ctime": v.ctime, "type": p.guest, "vmid": p.vmid, "mark": marks[v.id]})
+		_, rest := SplitVolume(v.ID)
+		p, _ := st.ParseVolume(rest)
+		rows = append(rows, Row{"volid": v.ID, "ctime": v.Created, "type": p.Guest, "vmid": p.VMID, "mark": marks[v.ID]})
 	}
 	return rows, nil
 }
 
-func (c *call) prune() (any, error) {
-	at := "/storage/" + c.text("storage")
-	id := c.text("storage")
-	if c.has("vmid") {
-		id = c.text("vmid") + "@" + id
-		if err := c.check(at, "Datastore.AllocateSpace"); err != nil {
+func prune(c *call) (any, error) {
+	at := "/storage/" + c.Text("storage")
+	id := c.Text("storage")
+	if c.Has("vmid") {
+		id = c.Text("vmid") + "@" + id
+		if err := c.Check(at, "Datastore.AllocateSpace"); err != nil {
 			return nil, err
 		}
-		if err := c.check("/vms/"+c.text("vmid"), "VM.Backup"); err != nil {
+		if err := c.Check("/vms/"+c.Text("vmid"), "VM.Backup"); err != nil {
 			return nil, err
 		}
-	} else if err := c.check(at, "Datastore.Allocate"); err != nil {
+	} else if err := c.Check(at, "Datastore.Allocate"); err != nil {
 		return nil, err
 	}
-	vmid, kind := c.number("vmid", 0), c.text("type")
-	return c.fork(c.node(), "prunebackups", id, func(t *task) error {
-		st, err := c.s.storageOn(t.node, c.text("storage"))
+	vmid, kind := c.Number("vmid", 0), c.Text("type")
+	return c.Fork(c.Node(), "prunebackups", id, func(t *task) error {
+		st, err := c.State.StorageOn(t.Node, c.Text("storage"))
 		if err != nil {
 			return err
 		}
-		if err := t.busy(); err != nil {
+		if err := t.Busy(); err != nil {
 			return err
 		}
-		c.s.pruneGuest(t, st, c.keep(st), vmid, kind)
+		pruneGuest(c.State, t, st, keep(c, st), vmid, kind)
 		return nil
 	}), nil
 }
 
 // pruneGuest removes the backups that are not to be kept.
-func (s *state) pruneGuest(t *task, st *storage, keep map[string]int, vmid int, kind string) {
-	marks, list := s.marked(t.node, st, keep, vmid, kind)
+func pruneGuest(s *State, t *task, st *Storage, keep map[string]int, vmid int, kind string) {
+	marks, list := marked(s, t.Node, st, keep, vmid, kind)
 	for _, v := range list {
-		if marks[v.id] == retention.Remove {
-			t.say("INFO: removing backup '%s'", v.id)
-			s.dropVolume(v)
+		if marks[v.ID] == retention.Remove {
+			t.Say("INFO: removing backup '%s'", v.ID)
+			s.DropVolume(v)
 		}
 	}
 }

@@ -7,101 +7,101 @@ import (
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
-// replaceable tells whether a guest's place may be taken by a backup: only with force, and only if the guest is off.
-func (c *call) replaceable(old *guest, vmid int, kind string) error {
+// Replaceable tells whether a guest's place may be taken by a backup: only with force, and only if the guest is off.
+func Replaceable(c *call, old *guest, vmid int, kind string) error {
 	switch {
 	case old == nil:
 		return nil
-	case !c.flag("force", false) || old.node != c.node() || old.kind != c.kind():
-		return fail("unable to restore %s %d - %s", kind, vmid, strings.TrimPrefix(flat(c.s.freeVMID(vmid)), "unable to create VM "+itoa(vmid)+" - "))
-	case old.lock() != "":
-		return fail("unable to restore %s %d - %s is locked (%s)", kind, vmid, kind, old.lock())
-	case old.conf["protection"] == "1":
-		return fail("unable to restore %s %d - protection mode enabled", kind, vmid)
-	case old.state != stopped:
-		return fail("unable to restore %s %d - %s is running", kind, vmid, strings.ToLower(kind))
+	case !c.Flag("force", false) || old.Node != c.Node() || old.Kind != c.Kind():
+		return Fail("unable to restore %s %d - %s", kind, vmid, strings.TrimPrefix(Flat(c.State.FreeVMID(vmid)), "unable to create VM "+Itoa(vmid)+" - "))
+	case old.Lock() != "":
+		return Fail("unable to restore %s %d - %s is locked (%s)", kind, vmid, kind, old.Lock())
+	case old.Conf["protection"] == "1":
+		return Fail("unable to restore %s %d - protection mode enabled", kind, vmid)
+	case old.State != Stopped:
+		return Fail("unable to restore %s %d - %s is running", kind, vmid, strings.ToLower(kind))
 	}
 	return nil
 }
 
-// reserve puts a locked guest into its place until the task is done.
-func (c *call) reserve(old *guest, vmid int, kind, node string) {
-	c.s.guests[vmid] = &guest{vmid: vmid, kind: kind, node: node, conf: map[string]string{"lock": "create"}, state: stopped}
-	c.giveUp = func() {
-		delete(c.s.guests, vmid)
+// Reserve puts a locked guest into its place until the task is done.
+func Reserve(c *call, old *guest, vmid int, kind, node string) {
+	c.State.Guests[vmid] = &guest{VMID: vmid, Kind: kind, Node: node, Conf: map[string]string{"lock": "create"}, State: Stopped}
+	c.GiveUp = func() {
+		delete(c.State.Guests, vmid)
 		if old != nil {
-			c.s.guests[vmid] = old
+			c.State.Guests[vmid] = old
 		}
 	}
 }
 
-// restore is the task: it allocates the disks anew, takes over the configuration with what the call sets, and removes what the
+// Restore is the task: it allocates the disks anew, takes over the configuration with what the call sets, and removes what the
 // guest had before.
-func (c *call) restore(t *task, w *change, old *guest, archived *volume, drive func(c *call, name, value string, vmid int) (string, *volume, error)) error {
-	s, conf := c.s, parseConf(string(archived.data))
+func Restore(c *call, t *task, w *Change, old *guest, archived *volume, drive func(c *call, name, value string, vmid int) (string, *volume, error)) error {
+	s, conf := c.State, parseConf(string(archived.Data))
 	var made []*volume
 	undo := func(err error) error {
 		for _, v := range made {
-			s.dropVolume(v)
+			s.DropVolume(v)
 		}
-		c.giveUp()
+		c.GiveUp()
 		return err
 	}
-	for _, name := range sortedKeys(conf) {
+	for _, name := range SortedKeys(conf) {
 		if !guestconf.DriveName.MatchString(name) && !guestconf.MountName.MatchString(name) {
 			continue
 		}
-		stored, v, err := drive(c, name, conf[name], w.vmid)
+		stored, v, err := drive(c, name, conf[name], w.VMID)
 		if err != nil {
-			return undo(fail("unable to restore VM %d - %s", w.vmid, flat(err)))
+			return undo(Fail("unable to restore VM %d - %s", w.VMID, Flat(err)))
 		}
 		if v != nil {
 			made = append(made, v)
 		}
 		conf[name] = stored
 	}
-	if err := t.busy(); err != nil {
+	if err := t.Busy(); err != nil {
 		return undo(err)
 	}
-	for name, value := range w.set {
-		conf[name] = plainValue(name, value)
+	for name, value := range w.Set {
+		conf[name] = PlainValue(name, value)
 	}
-	if c.flag("unique", false) {
-		c.makeUnique(conf)
+	if c.Flag("unique", false) {
+		makeUnique(c, conf)
 	}
 	if old != nil {
-		for _, id := range s.ownImages(old) {
-			s.remove(t.node, id)
+		for _, id := range OwnImages(s, old) {
+			s.RemoveVolume(t.Node, id)
 		}
 	}
-	s.guests[w.vmid].conf = conf
-	if w.pool != "" && s.acl.Pools[w.pool] != nil {
-		s.acl.Pools[w.pool].VMs[w.vmid] = true
-		s.acl.Changed()
+	s.Guests[w.VMID].Conf = conf
+	if w.Pool != "" && s.ACL.Pools[w.Pool] != nil {
+		s.ACL.Pools[w.Pool].VMs[w.VMID] = true
+		s.ACL.Changed()
 	}
-	if c.flag("start", false) {
-		kind := s.kindOf(w.vmid)
-		s.fork(c, t.node, prefixOf(kind)+"start", itoa(w.vmid), func(t *task) error { return s.powerOn(t, t.node, w.vmid, false) })
+	if c.Flag("start", false) {
+		kind := s.KindOf(w.VMID)
+		s.Fork(c, t.Node, PrefixOf(kind)+"start", Itoa(w.VMID), func(t *task) error { return PowerOn(s, t, t.Node, w.VMID, false) })
 	}
 	return nil
 }
 
 // makeUnique gives a restored guest identities of its own.
-func (c *call) makeUnique(conf map[string]string) {
-	for _, name := range sortedKeys(conf) {
+func makeUnique(c *call, conf map[string]string) {
+	for _, name := range SortedKeys(conf) {
 		if !guestconf.NetName.MatchString(name) {
 			continue
 		}
 		format, key := guestconf.FormatOf(name), "macaddr"
-		if c.kind() == "lxc" {
+		if c.Kind() == "lxc" {
 			format, key = schema.Format("lxc-net"), "hwaddr"
 		}
 		if card, err := format.ParseProperties(name, conf[name]); err == nil {
-			card.Set(key, newMAC(c.s.options["mac_prefix"]))
+			card.Set(key, NewMAC(c.State.Options["mac_prefix"]))
 			conf[name] = format.Print(card)
 		}
 	}
-	if c.kind() == "qemu" {
-		conf["smbios1"], conf["vmgenid"] = withUUID(conf["smbios1"]), newUUID()
+	if c.Kind() == "qemu" {
+		conf["smbios1"], conf["vmgenid"] = WithUUID(conf["smbios1"]), NewUUID()
 	}
 }

@@ -13,85 +13,85 @@ import (
 
 // dumpEndpoints make backups and take old ones away. Source: pve-manager PVE/API2/VZDump.pm, pve-storage
 // src/PVE/API2/Storage/PruneBackups.pm.
-func dumpEndpoints() []*endpoint {
+func dumpEndpoints() []*Endpoint {
 	const pruned = "/nodes/{node}/storage/{storage}/prunebackups"
 	const which = "prune-backups prune-backups; type enum(qemu lxc); vmid vmid"
-	return []*endpoint{
-		on("POST /nodes/{node}/vzdump", anyone, strings.Replace(dumpFields, "; node node", "", 1)+"; job-id string(..50 /\\S+/); stdout bool", (*call).dump),
-		on("GET /nodes/{node}/vzdump/defaults", anyone, "storage storage-id", (*call).dumpDefaults),
-		on("GET /nodes/{node}/vzdump/extractconfig", anyone, "volume* string", (*call).extractConfig),
-		on("GET "+pruned, need("/storage/{storage}", "Datastore.Audit|Datastore.AllocateSpace"), which, (*call).listPruned),
-		on("DELETE "+pruned, anyone, which, (*call).prune),
+	return []*Endpoint{
+		On("POST /nodes/{node}/vzdump", Anyone, strings.Replace(dumpFields, "; node node", "", 1)+"; job-id string(..50 /\\S+/); stdout bool", dump),
+		On("GET /nodes/{node}/vzdump/defaults", Anyone, "storage storage-id", dumpDefaults),
+		On("GET /nodes/{node}/vzdump/extractconfig", Anyone, "volume* string", extractConfig),
+		On("GET "+pruned, Need("/storage/{storage}", "Datastore.Audit|Datastore.AllocateSpace"), which, listPruned),
+		On("DELETE "+pruned, Anyone, which, prune),
 	}
 }
 
-func (c *call) dump() (any, error) {
-	j := &job{fields: map[string]string{}}
-	c.setJob(j)
-	if j.fields["exclude"] != "" && j.fields["pool"] == "" {
-		j.fields["all"] = "1"
+func dump(c *call) (any, error) {
+	j := &Job{Fields: map[string]string{}}
+	setJob(c, j)
+	if j.Fields["exclude"] != "" && j.Fields["pool"] == "" {
+		j.Fields["all"] = "1"
 	}
-	if err := c.mayDump(j); err != nil {
+	if err := mayDump(c, j); err != nil {
 		return nil, err
 	}
-	if err := j.check(); err != nil {
+	if err := check(j); err != nil {
 		return nil, err
 	}
-	ids := c.dumped(j)
-	if len(ids) == 0 && j.fields["all"] != "1" {
+	ids := dumped(c, j)
+	if len(ids) == 0 && j.Fields["all"] != "1" {
 		return "OK", nil // they are on other nodes
 	}
-	if err := c.check("/storage/"+or(j.fields["storage"], "local"), "Datastore.AllocateSpace"); err != nil {
+	if err := c.Check("/storage/"+Or(j.Fields["storage"], "local"), "Datastore.AllocateSpace"); err != nil {
 		return nil, err
 	}
-	return c.s.forkDump(c, c.node(), j, ids), nil
+	return forkDump(c.State, c, c.Node(), j, ids), nil
 }
 
 // forkDump starts the task that makes the backups of a job on a node.
-func (s *state) forkDump(c *call, node string, j *job, ids []int) string {
+func forkDump(s *State, c *call, node string, j *Job, ids []int) string {
 	id := ""
 	if len(ids) == 1 {
-		id = itoa(ids[0])
+		id = Itoa(ids[0])
 	}
-	return s.fork(c, node, "vzdump", id, func(t *task) error { return c.dumpAll(t, j, ids) })
+	return s.Fork(c, node, "vzdump", id, func(t *task) error { return dumpAll(c, t, j, ids) })
 }
 
 // mayDump asks for what some options need.
-func (c *call) mayDump(j *job) error {
-	if c.flag("stdout", false) {
-		return invalid("stdout", "option is only allowed on the command line interface.")
+func mayDump(c *call, j *Job) error {
+	if c.Flag("stdout", false) {
+		return Invalid("stdout", "option is only allowed on the command line interface.")
 	}
-	if c.isSuperuser() {
+	if c.IsSuperuser() {
 		return nil
 	}
 	for _, k := range []string{"dumpdir", "script", "tmpdir", "job-id"} {
-		if c.has(k) {
-			return invalid(k, "Only root may set this option.")
+		if c.Has(k) {
+			return Invalid(k, "Only root may set this option.")
 		}
 	}
 	for _, k := range []string{"bwlimit", "ionice", "performance"} {
-		if c.has(k) {
-			if err := c.check("/", "Sys.Modify"); err != nil {
+		if c.Has(k) {
+			if err := c.Check("/", "Sys.Modify"); err != nil {
 				return err
 			}
 		}
 	}
-	if c.has("prune-backups") {
-		return c.check("/storage/"+or(j.fields["storage"], "local"), "Datastore.Allocate")
+	if c.Has("prune-backups") {
+		return c.Check("/storage/"+Or(j.Fields["storage"], "local"), "Datastore.Allocate")
 	}
 	return nil
 }
 
 // dumped are the guests of a job that are on the node, and those that it names but are nowhere.
-func (c *call) dumped(j *job) []int {
+func dumped(c *call, j *Job) []int {
 	var ids []int
-	for _, vmid := range c.s.vmids() {
-		if g := c.s.guests[vmid]; g.node == c.node() && c.s.covers(j, g) {
+	for _, vmid := range c.State.VMIDs() {
+		if g := c.State.Guests[vmid]; g.Node == c.Node() && covers(c.State, j, g) {
 			ids = append(ids, vmid)
 		}
 	}
-	for _, text := range schema.SplitList(j.fields["vmid"]) {
-		if vmid, err := strconv.Atoi(text); err == nil && c.s.guests[vmid] == nil {
+	for _, text := range schema.SplitList(j.Fields["vmid"]) {
+		if vmid, err := strconv.Atoi(text); err == nil && c.State.Guests[vmid] == nil {
 			ids = append(ids, vmid)
 		}
 	}
@@ -100,89 +100,89 @@ func (c *call) dumped(j *job) []int {
 }
 
 // dumpAll is the task: one guest after the other; what goes wrong with one does not hinder the others.
-func (c *call) dumpAll(t *task, j *job, ids []int) error {
-	st, err := c.s.storageOn(t.node, or(j.fields["storage"], "local"))
-	if err == nil && !st.holds("backup") {
-		err = fail("can't use storage '%s' for backups - wrong content type", st.name)
+func dumpAll(c *call, t *task, j *Job, ids []int) error {
+	st, err := c.State.StorageOn(t.Node, Or(j.Fields["storage"], "local"))
+	if err == nil && !st.Holds("backup") {
+		err = Fail("can't use storage '%s' for backups - wrong content type", st.Name)
 	}
 	if err != nil {
-		return fail("could not get storage information for '%s': %s", or(j.fields["storage"], "local"), flat(err))
+		return Fail("could not get storage information for '%s': %s", Or(j.Fields["storage"], "local"), Flat(err))
 	}
 	failed := false
 	for _, vmid := range ids {
-		if err := c.dumpGuest(t, j, st, vmid); err != nil {
-			t.say("ERROR: Backup of VM %d failed - %s", vmid, flat(err))
+		if err := dumpGuest(c, t, j, st, vmid); err != nil {
+			t.Say("ERROR: Backup of VM %d failed - %s", vmid, Flat(err))
 			failed = true
 		}
 	}
 	if failed {
-		return fail("job errors")
+		return Fail("job errors")
 	}
-	t.say("INFO: Backup job finished successfully")
+	t.Say("INFO: Backup job finished successfully")
 	return nil
 }
 
-func (c *call) dumpGuest(t *task, j *job, st *storage, vmid int) error {
-	g := c.s.guests[vmid]
-	if g == nil || g.node != t.node {
-		return fail("unable to find VM '%d'", vmid)
+func dumpGuest(c *call, t *task, j *Job, st *Storage, vmid int) error {
+	g := c.State.Guests[vmid]
+	if g == nil || g.Node != t.Node {
+		return Fail("unable to find VM '%d'", vmid)
 	}
-	if !c.may("/vms/"+itoa(vmid), "VM.Backup") {
-		if j.fields["all"] == "1" {
+	if !c.May("/vms/"+Itoa(vmid), "VM.Backup") {
+		if j.Fields["all"] == "1" {
 			return nil
 		}
-		return c.check("/vms/"+itoa(vmid), "VM.Backup")
+		return c.Check("/vms/"+Itoa(vmid), "VM.Backup")
 	}
-	t.say("INFO: Starting Backup of VM %d (%s)", vmid, g.kind)
-	if err := c.unlocked(g); err != nil {
+	t.Say("INFO: Starting Backup of VM %d (%s)", vmid, g.Kind)
+	if err := c.Unlocked(g); err != nil {
 		return err
 	}
-	g.conf["lock"] = "backup"
-	err := t.busy()
-	delete(g.conf, "lock")
+	g.Conf["lock"] = "backup"
+	err := t.Busy()
+	delete(g.Conf, "lock")
 	if err != nil {
 		return err
 	}
 	size := int64(0)
-	for _, id := range guestconf.Images(g.conf) {
-		if v := c.s.volume(g.node, id); v != nil {
-			size += v.size / 4 // packed
+	for _, id := range guestconf.Images(g.Conf) {
+		if v := c.State.Volume(g.Node, id); v != nil {
+			size += v.Size / 4 // packed
 		}
 	}
-	if !c.s.fits(st, t.node, size) {
-		return fail("vma_queue_write: write error - No space left on device")
+	if !c.State.Fits(st, t.Node, size) {
+		return Fail("vma_queue_write: write error - No space left on device")
 	}
-	id := st.name + ":backup/" + c.s.archiveName(g, j.fields["compress"])
-	c.s.putVolume(&volume{id: id, storage: st.name, node: t.node, content: "backup", vmid: vmid, size: size, data: []byte(confText(g)), protected: j.fields["protected"] == "1",
-		notes: notesOf(j.fields["notes-template"], g, c.s.cluster)})
-	t.say("INFO: creating archive '%s'", st.pathOf(strings.TrimPrefix(id, st.name+":")))
-	t.say("INFO: Finished Backup of VM %d", vmid)
-	if j.fields["remove"] != "0" {
-		c.s.pruneGuest(t, st, keepOf(or(j.fields["prune-backups"], st.options["prune-backups"])), vmid, g.kind)
+	id := st.Name + ":backup/" + archiveName(c.State, g, j.Fields["compress"])
+	c.State.PutVolume(&volume{ID: id, Storage: st.Name, Node: t.Node, Content: "backup", VMID: vmid, Size: size, Data: []byte(confText(g)), Protected: j.Fields["protected"] == "1",
+		Notes: notesOf(j.Fields["notes-template"], g, c.State.Cluster)})
+	t.Say("INFO: creating archive '%s'", st.PathOf(strings.TrimPrefix(id, st.Name+":")))
+	t.Say("INFO: Finished Backup of VM %d", vmid)
+	if j.Fields["remove"] != "0" {
+		pruneGuest(c.State, t, st, keepOf(Or(j.Fields["prune-backups"], st.Options["prune-backups"])), vmid, g.Kind)
 	}
 	return nil
 }
 
-func (c *call) dumpDefaults() (any, error) {
-	data := row{"all": 0, "bwlimit": 0, "compress": "0", "ionice": 7, "lockwait": 180, "mailnotification": "always", "mode": "snapshot", "notification-mode": "auto", "pigz": 0,
-		"prune-backups": row{"keep-all": 1}, "protected": 0, "quiet": 0, "remove": 1, "stdexcludes": 1, "stop": 0, "stopwait": 10, "zstd": 1}
-	if name := c.text("storage"); name != "" {
-		if err := c.check("/storage/"+name, "Datastore.Audit|Datastore.AllocateSpace"); err != nil {
+func dumpDefaults(c *call) (any, error) {
+	data := Row{"all": 0, "bwlimit": 0, "compress": "0", "ionice": 7, "lockwait": 180, "mailnotification": "always", "mode": "snapshot", "notification-mode": "auto", "pigz": 0,
+		"prune-backups": Row{"keep-all": 1}, "protected": 0, "quiet": 0, "remove": 1, "stdexcludes": 1, "stop": 0, "stopwait": 10, "zstd": 1}
+	if name := c.Text("storage"); name != "" {
+		if err := c.Check("/storage/"+name, "Datastore.Audit|Datastore.AllocateSpace"); err != nil {
 			return nil, err
 		}
-		if _, err := c.s.storageOn(c.node(), name); err != nil {
+		if _, err := c.State.StorageOn(c.Node(), name); err != nil {
 			return nil, err
 		}
-		if keep := c.s.storages[name].options["prune-backups"]; keep != "" {
-			data["prune-backups"] = objectOf(keep)
+		if keep := c.State.Storages[name].Options["prune-backups"]; keep != "" {
+			data["prune-backups"] = ObjectOf(keep)
 		}
 	}
 	return data, nil
 }
 
 // nextRun is when a job is due next, 0 if never.
-func (s *state) nextRun(j *job, after time.Time) int64 {
-	e, err := calendar.Parse(j.fields["schedule"])
+func nextRun(s *State, j *Job, after time.Time) int64 {
+	e, err := calendar.Parse(j.Fields["schedule"])
 	if err != nil {
 		return 0
 	}
@@ -193,19 +193,19 @@ func (s *state) nextRun(j *job, after time.Time) int64 {
 	return at.Unix()
 }
 
-// runJobs starts the backup jobs that are due, on every node.
-func (s *state) runJobs() {
-	for _, j := range s.jobs {
-		due := s.nextRun(j, time.Unix(j.last, 0))
-		if j.fields["enabled"] == "0" || due == 0 || due > s.unix() {
+// RunJobs starts the backup jobs that are due, on every node.
+func RunJobs(s *State) {
+	for _, j := range s.Jobs {
+		due := nextRun(s, j, time.Unix(j.Last, 0))
+		if j.Fields["enabled"] == "0" || due == 0 || due > s.Unix() {
 			continue
 		}
-		j.last = s.unix()
-		for _, node := range s.nodeNames() {
-			c := s.internal()
-			c.params = map[string]any{"node": node}
-			if ids := c.dumped(j); s.nodes[node].online && len(ids) > 0 {
-				s.forkDump(c, node, j, ids)
+		j.Last = s.Unix()
+		for _, node := range s.NodeNames() {
+			c := s.Internal()
+			c.Params = map[string]any{"node": node}
+			if ids := dumped(c, j); s.Nodes[node].Online && len(ids) > 0 {
+				forkDump(s, c, node, j, ids)
 			}
 		}
 	}

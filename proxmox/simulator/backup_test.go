@@ -96,9 +96,9 @@ func TestABackupJobStartsOnceWhenItIsDue(t *testing.T) {
 		want int
 	}{{half.Add(-time.Second), 0}, {half, 1}, {half.Add(time.Minute), 1}, {half.Add(24 * time.Hour), 2}} {
 		clock.SetTime(look.at)
-		s.mu.Lock()
-		s.runJobs()
-		s.mu.Unlock()
+		s.state.Mu.Lock()
+		RunJobs(s.state)
+		s.state.Mu.Unlock()
 		if r = root(t, s); len(r.must("GET", "/nodes/pve1/tasks", params{"typefilter": "vzdump", "source": "all"}).([]any)) != look.want {
 			t.Errorf("at %s there are not %d backups", look.at, look.want)
 		}

@@ -70,7 +70,7 @@ func waitFor(t *testing.T, s *Server, step func(), done func() bool) {
 		}
 		step()
 		select {
-		case <-s.done:
+		case <-s.state.Done:
 		case <-time.After(10 * time.Second):
 			t.Fatal("nothing happens")
 		}
@@ -420,7 +420,7 @@ func TestTenThousandMachines(t *testing.T) {
 		t.Errorf("%d MB in use, want at most 300", before.HeapAlloc>>20)
 	}
 	req := httptest.NewRequest("GET", "/api2/json/cluster/resources?type=vm", nil)
-	req.Header.Set("Authorization", "PVEAPIToken="+access.AgentToken+"="+s.acl.Users[access.AgentUser].Tokens["agent"].Secret)
+	req.Header.Set("Authorization", "PVEAPIToken="+access.AgentToken+"="+s.state.ACL.Users[access.AgentUser].Tokens["agent"].Secret)
 	best := time.Hour
 	runtime.LockOSThread() // the time of this thread counts: the machine is not the test's alone
 	defer runtime.UnlockOSThread()

@@ -8,60 +8,60 @@ import (
 )
 
 // clusterEndpoints are what any node answers about the whole cluster. Source: pve-manager PVE/API2/Cluster.pm.
-func clusterEndpoints() []*endpoint {
-	return []*endpoint{
-		on("GET /version", anyone, "", (*call).readVersion),
-		on("GET /cluster", anyone, "", index("acme backup backup-info ceph config firewall ha jobs log mapping metrics nextid notifications options replication resources sdn status tasks")),
-		on("GET /cluster/status", need("/", "Sys.Audit"), "", (*call).clusterStatus),
-		on("GET /cluster/nextid", anyone, "vmid vmid", (*call).nextID),
-		on("GET /cluster/resources", anyone, "type enum(vm storage node sdn)", (*call).listResources),
-		on("GET /cluster/options", anyone, "", (*call).readOptions),
-		on("PUT /cluster/options", need("/", "Sys.Modify"), "delete configid-list;"+datacenterOptions, (*call).updateOptions),
-		on("GET /cluster/tasks", anyone, "", (*call).clusterTasks),
+func clusterEndpoints() []*Endpoint {
+	return []*Endpoint{
+		On("GET /version", Anyone, "", ReadVersion),
+		On("GET /cluster", Anyone, "", Index("acme backup backup-info ceph config firewall ha jobs log mapping metrics nextid notifications options replication resources sdn status tasks")),
+		On("GET /cluster/status", Need("/", "Sys.Audit"), "", clusterStatus),
+		On("GET /cluster/nextid", Anyone, "vmid vmid", nextID),
+		On("GET /cluster/resources", Anyone, "type enum(vm storage node sdn)", listResources),
+		On("GET /cluster/options", Anyone, "", readOptions),
+		On("PUT /cluster/options", Need("/", "Sys.Modify"), "delete configid-list;"+datacenterOptions, updateOptions),
+		On("GET /cluster/tasks", Anyone, "", ClusterTasks),
 	}
 }
 
-func (c *call) clusterStatus() (any, error) {
-	s := c.s
+func clusterStatus(c *call) (any, error) {
+	s := c.State
 	rows := []any{}
-	if s.cluster != "" {
-		rows = append(rows, row{"type": "cluster", "id": "cluster", "name": s.cluster, "nodes": len(s.nodes), "version": 1, "quorate": bit(s.quorate())})
+	if s.Cluster != "" {
+		rows = append(rows, Row{"type": "cluster", "id": "cluster", "name": s.Cluster, "nodes": len(s.Nodes), "version": 1, "quorate": Bit(s.Quorate())})
 	}
-	for _, name := range s.nodeNames() {
-		n := s.nodes[name]
-		r := row{"type": "node", "id": "node/" + name, "name": name, "nodeid": n.id, "online": bit(n.online), "local": bit(name == s.local), "level": ""}
-		if s.cluster == "" {
+	for _, name := range s.NodeNames() {
+		n := s.Nodes[name]
+		r := Row{"type": "node", "id": "node/" + name, "name": name, "nodeid": n.ID, "online": Bit(n.Online), "local": Bit(name == s.Local), "level": ""}
+		if s.Cluster == "" {
 			r["nodeid"] = 0
 		}
-		if n.address != "" {
-			r["ip"] = n.address
+		if n.Address != "" {
+			r["ip"] = n.Address
 		}
 		rows = append(rows, r)
 	}
 	return rows, nil
 }
 
-func (c *call) nextID() (any, error) {
-	if c.has("vmid") {
-		vmid := c.vmid()
-		if c.s.guests[vmid] != nil {
-			return nil, invalid("vmid", "VM %d already exists", vmid)
+func nextID(c *call) (any, error) {
+	if c.Has("vmid") {
+		vmid := c.VMID()
+		if c.State.Guests[vmid] != nil {
+			return nil, Invalid("vmid", "VM %d already exists", vmid)
 		}
-		return itoa(vmid), nil
+		return Itoa(vmid), nil
 	}
-	from, to := c.s.idRange()
+	from, to := idRange(c.State)
 	for id := from; id < to; id++ {
-		if c.s.guests[id] == nil {
-			return itoa(id), nil
+		if c.State.Guests[id] == nil {
+			return Itoa(id), nil
 		}
 	}
-	return nil, fail("unable to get any free VMID in range [%d, %d]", from, to)
+	return nil, Fail("unable to get any free VMID in range [%d, %d]", from, to)
 }
 
 // idRange is the range of the datacenter option next-id, upper end not included.
-func (s *state) idRange() (from, to int) {
+func idRange(s *State) (from, to int) {
 	from, to = 100, 1000000
-	for _, part := range strings.Split(s.options["next-id"], ",") {
+	for _, part := range strings.Split(s.Options["next-id"], ",") {
 		k, v, _ := strings.Cut(part, "=")
 		n, err := strconv.Atoi(v)
 		switch {

@@ -3,6 +3,6 @@ package simulator
 import "slices"
 
 // clusterArea are the calls of the cluster as a whole.
-func clusterArea() []*endpoint {
+func clusterArea() []*Endpoint {
 	return slices.Concat(clusterEndpoints(), sectionEndpoints(), clusterConfigEndpoints(), syncJobEndpoints())
 }

@@ -15,18 +15,18 @@ replication migration; tag-style tag-style; u2f u2f; user-tag-access user-tag-ac
 // objectOptions are read back as objects.
 var objectOptions = map[string]bool{"migration": true, "ha": true, "next-id": true, "tag-style": true, "user-tag-access": true, "webauthn": true, "crs": true, "notify": true, "replication": true, "u2f": true}
 
-func (c *call) readOptions() (any, error) {
-	s := c.s
-	data := row{"allowed-tags": schema.SplitList(s.options["registered-tags"])}
-	full := c.may("/", "Sys.Audit")
+func readOptions(c *call) (any, error) {
+	s := c.State
+	data := Row{"allowed-tags": schema.SplitList(s.Options["registered-tags"])}
+	full := c.May("/", "Sys.Audit")
 	if full {
 		data["mac_prefix"], data["description"] = "BC:24:11", ""
 	}
-	for k, v := range s.options {
+	for k, v := range s.Options {
 		switch {
 		case !full && k != "console" && k != "tag-style":
 		case objectOptions[k]:
-			data[k] = objectOf(v)
+			data[k] = ObjectOf(v)
 		case k == "registered-tags":
 			data[k] = schema.SplitList(v)
 		default:
@@ -36,13 +36,13 @@ func (c *call) readOptions() (any, error) {
 	return data, nil
 }
 
-func (c *call) updateOptions() (any, error) {
-	for _, k := range c.list("delete") {
-		delete(c.s.options, k)
+func updateOptions(c *call) (any, error) {
+	for _, k := range c.List("delete") {
+		delete(c.State.Options, k)
 	}
-	for k := range c.params {
+	for k := range c.Params {
 		if k != "delete" {
-			c.s.options[k] = c.text(k)
+			c.State.Options[k] = c.Text(k)
 		}
 	}
 	return nil, nil

@@ -1,13 +1,13 @@
 package simulator
 
-func (c *call) listResources() (any, error) {
-	kind := c.text("type")
+func listResources(c *call) (any, error) {
+	kind := c.Text("type")
 	rows := []any{}
 	lists := []struct {
 		kind string
 		list func(*call) []any
 	}{
-		{"", (*call).poolResources}, {"vm", (*call).guestResources}, {"node", (*call).nodeResources}, {"storage", (*call).storageResources}, {"sdn", (*call).zoneResources},
+		{"", poolResources}, {"vm", guestResources}, {"node", nodeResources}, {"storage", storageResources}, {"sdn", zoneResources},
 	}
 	for _, l := range lists {
 		if kind == "" || kind == l.kind {
@@ -17,40 +17,40 @@ func (c *call) listResources() (any, error) {
 	return rows, nil
 }
 
-func (c *call) guestResources() []any {
+func guestResources(c *call) []any {
 	rows := []any{}
-	for _, vmid := range c.s.vmids() {
-		g := c.s.guests[vmid]
-		if !c.may("/vms/"+itoa(vmid), "VM.Audit") {
+	for _, vmid := range c.State.VMIDs() {
+		g := c.State.Guests[vmid]
+		if !c.May("/vms/"+Itoa(vmid), "VM.Audit") {
 			continue
 		}
-		r := c.s.guestRow(g)
-		r.Tags, r.Lock = g.conf["tags"], g.lock()
-		if pool := c.s.acl.PoolOf(vmid); pool != "" && c.may("/pool/"+pool, "Pool.Audit") {
+		r := c.State.GuestRow(g)
+		r.Tags, r.Lock = g.Conf["tags"], g.Lock()
+		if pool := c.State.ACL.PoolOf(vmid); pool != "" && c.May("/pool/"+pool, "Pool.Audit") {
 			r.Pool = pool
 		}
-		r.HAState = c.s.haState(g)
+		r.HAState = c.State.HAState(g)
 		rows = append(rows, r)
 	}
 	return rows
 }
 
-func (c *call) poolResources() []any {
+func poolResources(c *call) []any {
 	rows := []any{}
-	for _, id := range sortedKeys(c.s.acl.Pools) {
-		if c.may("/pool/"+id, "Pool.Audit") {
-			rows = append(rows, row{"id": "/pool/" + id, "pool": id, "type": "pool"})
+	for _, id := range SortedKeys(c.State.ACL.Pools) {
+		if c.May("/pool/"+id, "Pool.Audit") {
+			rows = append(rows, Row{"id": "/pool/" + id, "pool": id, "type": "pool"})
 		}
 	}
 	return rows
 }
 
-func (c *call) nodeResources() []any {
+func nodeResources(c *call) []any {
 	rows := []any{}
-	for _, name := range c.s.nodeNames() {
-		r := c.nodeRow(name)
+	for _, name := range c.State.NodeNames() {
+		r := NodeRow(c, name)
 		r["cgroup-mode"] = 2
-		if state := c.s.haNodeState(name); state != "" {
+		if state := c.State.HANodeState(name); state != "" {
 			r["hastate"] = state
 		}
 		rows = append(rows, r)
@@ -58,28 +58,28 @@ func (c *call) nodeResources() []any {
 	return rows
 }
 
-func (c *call) storageResources() []any {
+func storageResources(c *call) []any {
 	rows := []any{}
-	for _, node := range c.s.nodeNames() {
-		for _, name := range sortedKeys(c.s.storages) {
-			st := c.s.storages[name]
-			if st.on(node) && !st.disabled && c.may("/storage/"+name, "Datastore.Audit") {
-				rows = append(rows, c.s.storageRow(st, node))
+	for _, node := range c.State.NodeNames() {
+		for _, name := range SortedKeys(c.State.Storages) {
+			st := c.State.Storages[name]
+			if st.On(node) && !st.Disabled && c.May("/storage/"+name, "Datastore.Audit") {
+				rows = append(rows, StorageRow(c.State, st, node))
 			}
 		}
 	}
 	return rows
 }
 
-func (c *call) zoneResources() []any {
+func zoneResources(c *call) []any {
 	rows := []any{}
-	for _, z := range sortedKeys(c.s.sdn.Running.Zones) {
-		if !c.may("/sdn/zones/"+z, "SDN.Audit") {
+	for _, z := range SortedKeys(c.State.SDN.Running.Zones) {
+		if !c.May("/sdn/zones/"+z, "SDN.Audit") {
 			continue
 		}
-		for _, n := range c.s.nodeNames() {
-			if c.s.sdn.Running.On(n, z) {
-				rows = append(rows, row{"id": "sdn/" + n + "/" + z, "type": "sdn", "sdn": z, "node": n, "status": "available"})
+		for _, n := range c.State.NodeNames() {
+			if c.State.SDN.Running.On(n, z) {
+				rows = append(rows, Row{"id": "sdn/" + n + "/" + z, "type": "sdn", "sdn": z, "node": n, "status": "available"})
 			}
 		}
 	}

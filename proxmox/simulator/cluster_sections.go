@@ -16,7 +16,7 @@ type section struct {
 	create       string // parameters of creation alone
 	fields       string // those that may be changed
 	needed       string // those that an update asks for again, all the same
-	read, write  guard
+	read, write  Guard
 	filter       string // parameters of the list
 	inPath       bool   // an entry is created at its own path
 	exists, none string // what is said of an entry that is there already, or is not; %s is its ID
@@ -26,10 +26,10 @@ type section struct {
 }
 
 func sections() []section {
-	audit, modify := need("/", "Sys.Audit"), need("/", "Sys.Modify")
-	reach := either(all(audit, modify), need("/", "Sys.AccessNetwork"))
-	notify := all(need("/mapping/notifications", "Mapping.Modify"), reach)
-	seen := need("/mapping/notifications", "Mapping.Modify|Mapping.Audit")
+	audit, modify := Need("/", "Sys.Audit"), Need("/", "Sys.Modify")
+	reach := Either(All(audit, modify), Need("/", "Sys.AccessNetwork"))
+	notify := All(Need("/mapping/notifications", "Mapping.Modify"), reach)
+	seen := Need("/mapping/notifications", "Mapping.Modify|Mapping.Audit")
 	const target = "/cluster/notifications/"
 	const told = "comment string; disable bool;"
 	const missing = "could not find '%s'"
@@ -45,15 +45,15 @@ func sections() []section {
 		{path: target + "endpoints/webhook", id: "name", fields: told + "body string; header array; method enum(post put get); secret array; url string", create: "method* enum(post put get); url* string;", read: seen, write: notify,
 			exists: "endpoint '%s' already exists", none: missing},
 		{path: target + "matchers", id: "name", fields: told + "invert-match bool; match-calendar array; match-field array; match-severity array; mode enum(all any); target array", read: seen,
-			write: need("/mapping/notifications", "Mapping.Modify"), exists: "matcher '%s' already exists", none: missing},
+			write: Need("/mapping/notifications", "Mapping.Modify"), exists: "matcher '%s' already exists", none: missing},
 	}
 	for _, m := range []struct{ kind, word, fields string }{
 		{"dir", "directory", "description string(..4096); map array"}, {"pci", "hardware", "description string(..4096); live-migration-capable bool; map array; mdev bool"},
 		{"usb", "hardware", "description string(..4096); map array"},
 	} {
 		at := "/mapping/" + m.kind
-		list = append(list, section{path: "/cluster/mapping/" + m.kind, id: "id", kind: m.kind, create: "map* array;", fields: m.fields, read: need(at+"/{id}", "Mapping.Use|Mapping.Modify|Mapping.Audit"),
-			write: need(at, "Mapping.Modify"), exists: m.kind + " ID '%s' already defined", none: "mapping '%s' not found", doing: "%s " + m.word + " mapping failed", digests: true})
+		list = append(list, section{path: "/cluster/mapping/" + m.kind, id: "id", kind: m.kind, create: "map* array;", fields: m.fields, read: Need(at+"/{id}", "Mapping.Use|Mapping.Modify|Mapping.Audit"),
+			write: Need(at, "Mapping.Modify"), exists: m.kind + " ID '%s' already defined", none: "mapping '%s' not found", doing: "%s " + m.word + " mapping failed", digests: true})
 	}
 	return list
 }
@@ -63,14 +63,14 @@ const metricFields = `api-path-prefix string; bucket string; disable bool; influ
 	otel-timeout int(1..10); otel-verify-ssl bool; path string; port int(1..65536); proto enum(udp tcp); server address; timeout int(0..); token string; verify-certificate bool`
 
 // sectionEndpoints are all of them. Source: pve-manager PVE/API2/Cluster/{Mapping,MetricServer,Notifications}.pm, PVE/API2/ACMEPlugin.pm.
-func sectionEndpoints() []*endpoint {
-	list := []*endpoint{
-		on("GET /cluster/mapping", anyone, "", index("dir pci usb")),
-		on("GET /cluster/metrics", anyone, "", index("server export")),
-		on("GET /cluster/notifications", anyone, "", index("endpoints matchers targets matcher-fields matcher-field-values")),
-		on("GET /cluster/notifications/endpoints", anyone, "", index("gotify sendmail smtp webhook")),
-		on("GET /cluster/notifications/targets", need("/mapping/notifications", "Mapping.Modify|Mapping.Audit|Mapping.Use"), "", (*call).notificationTargets),
-		on("GET /cluster/acme", anyone, "", index("plugins account tos meta directories challenge-schema")),
+func sectionEndpoints() []*Endpoint {
+	list := []*Endpoint{
+		On("GET /cluster/mapping", Anyone, "", Index("dir pci usb")),
+		On("GET /cluster/metrics", Anyone, "", Index("server export")),
+		On("GET /cluster/notifications", Anyone, "", Index("endpoints matchers targets matcher-fields matcher-field-values")),
+		On("GET /cluster/notifications/endpoints", Anyone, "", Index("gotify sendmail smtp webhook")),
+		On("GET /cluster/notifications/targets", Need("/mapping/notifications", "Mapping.Modify|Mapping.Audit|Mapping.Use"), "", notificationTargets),
+		On("GET /cluster/acme", Anyone, "", Index("plugins account tos meta directories challenge-schema")),
 	}
 	for _, s := range sections() {
 		list = append(list, s.endpoints()...)
@@ -78,7 +78,7 @@ func sectionEndpoints() []*endpoint {
 	return list
 }
 
-func (s section) endpoints() []*endpoint {
+func (s section) endpoints() []*Endpoint {
 	name, entry := s.id+"* configid;", s.path+"/{"+s.id+"}"
 	remove := "delete configid-list(..4096);"
 	if strings.Contains(s.path, "notifications") {
@@ -91,28 +91,28 @@ func (s section) endpoints() []*endpoint {
 	listed := s.read
 	filter := s.filter
 	if s.kind != "" {
-		listed, filter = anyone, "check-node node"
+		listed, filter = Anyone, "check-node node"
 	}
-	return []*endpoint{
-		on("GET "+s.path, listed, filter, s.list),
-		on("POST "+made, s.write, fields+";"+name+s.needed+s.create, s.add),
-		on("GET "+entry, s.read, name, s.show),
-		on("PUT "+entry, s.write, fields+";"+name+s.needed+remove+"digest string(..64)", s.change),
-		on("DELETE "+entry, s.write, name, s.drop),
+	return []*Endpoint{
+		On("GET "+s.path, listed, filter, s.list),
+		On("POST "+made, s.write, fields+";"+name+s.needed+s.create, s.add),
+		On("GET "+entry, s.read, name, s.show),
+		On("PUT "+entry, s.write, fields+";"+name+s.needed+remove+"digest string(..64)", s.change),
+		On("DELETE "+entry, s.write, name, s.drop),
 	}
 }
 
 // entries are those of a section by their IDs.
-func (s section) entries(c *call) map[string]row {
-	if c.s.sections[s.path] == nil {
-		c.s.sections[s.path] = map[string]row{}
+func (s section) entries(c *call) map[string]Row {
+	if c.State.Sections[s.path] == nil {
+		c.State.Sections[s.path] = map[string]Row{}
 	}
-	return c.s.sections[s.path]
+	return c.State.Sections[s.path]
 }
 
 func (s section) digest(c *call) string {
 	var rows []map[string]string
-	for _, id := range sortedKeys(s.entries(c)) {
+	for _, id := range SortedKeys(s.entries(c)) {
 		f := map[string]string{"id": id}
 		for k, v := range s.entries(c)[id] {
 			f[k] = fmt.Sprint(v)
@@ -123,8 +123,8 @@ func (s section) digest(c *call) string {
 }
 
 // shown is an entry as the API shows it: with its name, without secrets.
-func (s section) shown(id string, entry row) row {
-	r := row{s.id: id}
+func (s section) shown(id string, entry Row) Row {
+	r := Row{s.id: id}
 	for k, v := range entry {
 		if !slices.Contains(strings.Fields(s.secret), k) {
 			r[k] = v
@@ -138,11 +138,11 @@ func (s section) shown(id string, entry row) row {
 
 func (s section) list(c *call) (any, error) {
 	rows := []any{}
-	for _, id := range sortedKeys(s.entries(c)) {
-		if s.kind != "" && !c.may("/mapping/"+s.kind+"/"+id, "Mapping.Use|Mapping.Modify|Mapping.Audit") {
+	for _, id := range SortedKeys(s.entries(c)) {
+		if s.kind != "" && !c.May("/mapping/"+s.kind+"/"+id, "Mapping.Use|Mapping.Modify|Mapping.Audit") {
 			continue
 		}
-		if c.has("type") && c.text("type") != schema.Text(s.entries(c)[id]["type"]) {
+		if c.Has("type") && c.Text("type") != schema.Text(s.entries(c)[id]["type"]) {
 			continue
 		}
 		rows = append(rows, s.shown(id, s.entries(c)[id]))
@@ -151,10 +151,10 @@ func (s section) list(c *call) (any, error) {
 }
 
 func (s section) show(c *call) (any, error) {
-	id := c.text(s.id)
+	id := c.Text(s.id)
 	entry := s.entries(c)[id]
 	if entry == nil {
-		return nil, fail(s.none, id)
+		return nil, Fail(s.none, id)
 	}
 	r := s.shown(id, entry)
 	if s.digests {
@@ -168,26 +168,26 @@ func (s section) locked(c *call, verb string, change func() error) error {
 	if s.doing == "" {
 		return change()
 	}
-	return c.locked("file-mapping_cfg", fmt.Sprintf(s.doing, verb), change)
+	return c.Locked("file-mapping_cfg", fmt.Sprintf(s.doing, verb), change)
 }
 
 // fill puts the call's parameters into an entry.
-func (s section) fill(c *call, entry row) row {
-	n := row{}
+func (s section) fill(c *call, entry Row) Row {
+	n := Row{}
 	for k, v := range entry {
 		n[k] = v
 	}
-	for k, v := range c.params {
+	for k, v := range c.Params {
 		if k == s.id || k == "delete" || k == "digest" || k == "node" {
 			continue
 		}
 		n[k] = v
-		if p := c.end.params.Lookup(k); p != nil && (p.Kind == schema.Integer || p.Kind == schema.Boolean) {
-			n[k] = integer(schema.Text(v))
+		if p := c.Endpoint.Params.Lookup(k); p != nil && (p.Kind == schema.Integer || p.Kind == schema.Boolean) {
+			n[k] = Integer(schema.Text(v))
 		}
 	}
-	removed := c.list("delete")
-	if list, is := c.params["delete"].([]any); is {
+	removed := c.List("delete")
+	if list, is := c.Params["delete"].([]any); is {
 		removed = schema.SplitList(schema.Join(list))
 	}
 	for _, k := range removed {
@@ -197,10 +197,10 @@ func (s section) fill(c *call, entry row) row {
 }
 
 func (s section) add(c *call) (any, error) {
-	id := c.text(s.id)
+	id := c.Text(s.id)
 	return nil, s.locked(c, "create", func() error {
 		if s.entries(c)[id] != nil {
-			return fail(s.exists, id)
+			return Fail(s.exists, id)
 		}
 		s.entries(c)[id] = s.fill(c, nil)
 		return nil
@@ -208,17 +208,17 @@ func (s section) add(c *call) (any, error) {
 }
 
 func (s section) change(c *call) (any, error) {
-	id := c.text(s.id)
+	id := c.Text(s.id)
 	return nil, s.locked(c, "update", func() error {
-		if err := unmodified(s.digest(c), c.text("digest")); err != nil {
+		if err := Unmodified(s.digest(c), c.Text("digest")); err != nil {
 			return err
 		}
 		entry := s.entries(c)[id]
 		switch {
 		case entry == nil && s.kind != "":
-			return fail("%s ID '%s' does not exist", s.kind, id)
+			return Fail("%s ID '%s' does not exist", s.kind, id)
 		case entry == nil:
-			return fail(s.none, id)
+			return Fail(s.none, id)
 		}
 		s.entries(c)[id] = s.fill(c, entry)
 		return nil
@@ -226,20 +226,20 @@ func (s section) change(c *call) (any, error) {
 }
 
 func (s section) drop(c *call) (any, error) {
-	delete(s.entries(c), c.text(s.id))
+	delete(s.entries(c), c.Text(s.id))
 	return nil, nil
 }
 
 // notificationTargets are all endpoints that messages can be sent to.
-func (c *call) notificationTargets() (any, error) {
+func notificationTargets(c *call) (any, error) {
 	rows := []any{}
 	for _, s := range sections() {
 		kind, isEndpoint := strings.CutPrefix(s.path, "/cluster/notifications/endpoints/")
 		if !isEndpoint {
 			continue
 		}
-		for _, id := range sortedKeys(s.entries(c)) {
-			r := row{"name": id, "type": kind, "origin": "user-created"}
+		for _, id := range SortedKeys(s.entries(c)) {
+			r := Row{"name": id, "type": kind, "origin": "user-created"}
 			for _, k := range []string{"comment", "disable"} {
 				if v, set := s.entries(c)[id][k]; set {
 					r[k] = v

@@ -68,7 +68,7 @@ func TestReplication(t *testing.T) {
 		}
 	}
 	again, err := New(Options{Inventory: s.Save()})
-	if err != nil || copies != 1 || again.replications["500-0"] == nil {
+	if err != nil || copies != 1 || again.state.Replications["500-0"] == nil {
 		t.Errorf("%d copies, saved: %v", copies, err)
 	}
 	again.Close()
@@ -157,7 +157,7 @@ func TestSDNIsAppliedAsAWhole(t *testing.T) {
 		t.Errorf("a node of the zone has %v", rows)
 	}
 	again, err := New(Options{Inventory: s.Save()})
-	if err != nil || again.sdn.Running.VNets["office"]["alias"] != "the office" || len(again.sdn.Running.Subnets) != 1 {
+	if err != nil || again.state.SDN.Running.VNets["office"]["alias"] != "the office" || len(again.state.SDN.Running.Subnets) != 1 {
 		t.Fatalf("saved: %v", err)
 	}
 	again.Close()
@@ -208,7 +208,7 @@ func TestFirewallNames(t *testing.T) {
 		t.Errorf("references: %v", refs)
 	}
 	again, err := New(Options{Inventory: s.Save()})
-	if err != nil || len(again.walls["cluster"].Sets["admins"].Entries) != 2 {
+	if err != nil || len(again.state.Walls["cluster"].Sets["admins"].Entries) != 2 {
 		t.Fatalf("saved: %v", err)
 	}
 	again.Close()

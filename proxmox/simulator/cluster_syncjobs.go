@@ -6,36 +6,36 @@ const syncJobs = "/cluster/jobs/realm-sync"
 
 // syncJobEndpoints are jobs that take over users and groups from directories. Source: pve-access-control
 // src/PVE/API2/Jobs/RealmSync.pm.
-func syncJobEndpoints() []*endpoint {
-	audit := need("/", "Sys.Audit")
-	const job = "id* configid(..64); comment string(..512); enabled bool; schedule* calendar-event(..128);" + syncFields
-	return []*endpoint{
-		on("GET "+syncJobs, audit, "", (*call).listSyncJobs),
-		on("POST "+syncJobs+"/{id}", maySync(), job+"realm realm(..32)", (*call).createSyncJob),
-		on("GET "+syncJobs+"/{id}", audit, "id* configid", (*call).readSyncJob),
-		on("PUT "+syncJobs+"/{id}", (*call).maySyncJob, job+"delete configid-list(..4096)", (*call).updateSyncJob),
-		on("DELETE "+syncJobs+"/{id}", need("/", "Sys.Modify"), "id* configid", (*call).deleteSyncJob),
+func syncJobEndpoints() []*Endpoint {
+	audit := Need("/", "Sys.Audit")
+	const job = "id* configid(..64); comment string(..512); enabled bool; schedule* calendar-event(..128);" + SyncFields
+	return []*Endpoint{
+		On("GET "+syncJobs, audit, "", listSyncJobs),
+		On("POST "+syncJobs+"/{id}", MaySync(), job+"realm realm(..32)", createSyncJob),
+		On("GET "+syncJobs+"/{id}", audit, "id* configid", readSyncJob),
+		On("PUT "+syncJobs+"/{id}", maySyncJob, job+"delete configid-list(..4096)", updateSyncJob),
+		On("DELETE "+syncJobs+"/{id}", Need("/", "Sys.Modify"), "id* configid", deleteSyncJob),
 	}
 }
 
 // syncJob is the job that the path names.
-func (c *call) syncJob() row { return c.s.sections[syncJobs][c.text("id")] }
+func syncJob(c *call) Row { return c.State.Sections[syncJobs][c.Text("id")] }
 
 // maySyncJob asks for the realm of the job that the path names.
-func (c *call) maySyncJob() error {
-	if j := c.syncJob(); j != nil {
-		if err := c.check("/access/realm/"+schema.Text(j["realm"]), "Realm.AllocateUser"); err != nil {
+func maySyncJob(c *call) error {
+	if j := syncJob(c); j != nil {
+		if err := c.Check("/access/realm/"+schema.Text(j["realm"]), "Realm.AllocateUser"); err != nil {
 			return err
 		}
 	}
-	return c.check("/access/groups", "User.Modify")
+	return c.Check("/access/groups", "User.Modify")
 }
 
-func (c *call) listSyncJobs() (any, error) {
+func listSyncJobs(c *call) (any, error) {
 	rows := []any{}
-	for _, id := range sortedKeys(c.s.sections[syncJobs]) {
-		r := row{"id": id}
-		for k, v := range c.s.sections[syncJobs][id] {
+	for _, id := range SortedKeys(c.State.Sections[syncJobs]) {
+		r := Row{"id": id}
+		for k, v := range c.State.Sections[syncJobs][id] {
 			r[k] = v
 		}
 		rows = append(rows, r)
@@ -43,54 +43,54 @@ func (c *call) listSyncJobs() (any, error) {
 	return rows, nil
 }
 
-func (c *call) setSyncJob(old row) row {
+func setSyncJob(c *call, old Row) Row {
 	s := section{id: "id"}
 	r := s.fill(c, old)
 	r["type"] = "realm-sync"
 	return r
 }
 
-func (c *call) createSyncJob() (any, error) {
-	id, realm := c.text("id"), c.s.realms[c.text("realm")]
+func createSyncJob(c *call) (any, error) {
+	id, realm := c.Text("id"), c.State.Realms[c.Text("realm")]
 	switch {
-	case c.syncJob() != nil:
-		return nil, fail("Job '%s' already exists", id)
+	case syncJob(c) != nil:
+		return nil, Fail("Job '%s' already exists", id)
 	case realm == nil:
-		return nil, invalid("realm", "No such realm '%s'", c.text("realm"))
-	case realm.kind != "ldap" && realm.kind != "ad":
-		return nil, invalid("realm", "Only LDAP/AD realms can be synced.")
+		return nil, Invalid("realm", "No such realm '%s'", c.Text("realm"))
+	case realm.Kind != "ldap" && realm.Kind != "ad":
+		return nil, Invalid("realm", "Only LDAP/AD realms can be synced.")
 	}
-	if c.s.sections[syncJobs] == nil {
-		c.s.sections[syncJobs] = map[string]row{}
+	if c.State.Sections[syncJobs] == nil {
+		c.State.Sections[syncJobs] = map[string]Row{}
 	}
-	r := c.setSyncJob(nil)
+	r := setSyncJob(c, nil)
 	if _, set := r["enabled"]; !set {
 		r["enabled"] = 1
 	}
-	c.s.sections[syncJobs][id] = r
+	c.State.Sections[syncJobs][id] = r
 	return nil, nil
 }
 
-func (c *call) readSyncJob() (any, error) {
-	if j := c.syncJob(); j != nil {
+func readSyncJob(c *call) (any, error) {
+	if j := syncJob(c); j != nil {
 		return j, nil
 	}
-	return nil, invalid("id", "No such job '%s'", c.text("id"))
+	return nil, Invalid("id", "No such job '%s'", c.Text("id"))
 }
 
-func (c *call) updateSyncJob() (any, error) {
-	j := c.syncJob()
+func updateSyncJob(c *call) (any, error) {
+	j := syncJob(c)
 	if j == nil {
-		return nil, fail("no such realm-sync job")
+		return nil, Fail("no such realm-sync job")
 	}
-	c.s.sections[syncJobs][c.text("id")] = c.setSyncJob(j)
+	c.State.Sections[syncJobs][c.Text("id")] = setSyncJob(c, j)
 	return nil, nil
 }
 
-func (c *call) deleteSyncJob() (any, error) {
-	if c.syncJob() == nil {
-		return nil, invalid("id", "No such job '%s'", c.text("id"))
+func deleteSyncJob(c *call) (any, error) {
+	if syncJob(c) == nil {
+		return nil, Invalid("id", "No such job '%s'", c.Text("id"))
 	}
-	delete(c.s.sections[syncJobs], c.text("id"))
+	delete(c.State.Sections[syncJobs], c.Text("id"))
 	return nil, nil
 }

@@ -48,13 +48,13 @@ func (s *Server) Apply(effect string) error {
 }
 
 // after lets an effect happen and signs the caller in anew: its token may be gone, its ticket out of date.
-func (s *Server) after(effect string, c *call, r *http.Request, end *endpoint) *wire.Response {
+func (s *Server) after(effect string, c *call, r *http.Request, end *Endpoint) *wire.Response {
 	if err := s.Apply(effect); err != nil {
-		s.log.Warn("effect of a fault", "error", err)
+		s.state.Log.Warn("effect of a fault", "error", err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.user, c.token = "", ""
+	s.state.Mu.Lock()
+	defer s.state.Mu.Unlock()
+	c.User, c.Token = "", ""
 	return s.signIn(c, r, end)
 }
 
@@ -71,9 +71,9 @@ func (s *Server) applyAll(body io.Reader) error {
 }
 
 func (s *Server) setOthers(online bool) error {
-	s.mu.Lock()
-	names, local := s.nodeNames(), s.local
-	s.mu.Unlock()
+	s.state.Mu.Lock()
+	names, local := s.state.NodeNames(), s.state.Local
+	s.state.Mu.Unlock()
 	for _, n := range names {
 		if n == local {
 			continue
@@ -87,51 +87,51 @@ func (s *Server) setOthers(online bool) error {
 
 // recoverOn puts a guest on another node as the HA manager does after it fenced the one before.
 func (s *Server) recoverOn(args []string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	g, err := s.guestNamed(args[0])
+	s.state.Mu.Lock()
+	defer s.state.Mu.Unlock()
+	g, err := s.state.GuestNamed(args[0])
 	if err != nil {
 		return err
 	}
-	if s.nodes[args[1]] == nil {
+	if s.state.Nodes[args[1]] == nil {
 		return fmt.Errorf("no node %q", args[1])
 	}
-	wasOn := g.state != stopped
-	s.cut(g)
-	g.node = args[1]
-	delete(g.conf, "lock")
+	wasOn := g.State != Stopped
+	Cut(s.state, g)
+	g.Node = args[1]
+	delete(g.Conf, "lock")
 	if !wasOn {
 		return nil
 	}
-	s.fork(nil, g.node, taskKind(g, "start"), itoa(g.vmid), func(t *task) error {
-		t.say("task started by HA resource agent")
-		return s.powerOn(t, g.node, g.vmid, false)
+	s.state.Fork(nil, g.Node, TaskKind(g, "start"), Itoa(g.VMID), func(t *task) error {
+		t.Say("task started by HA resource agent")
+		return PowerOn(s.state, t, g.Node, g.VMID, false)
 	})
 	return nil
 }
 
 func (s *Server) setFull(name string, full bool) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.storages[name] == nil {
+	s.state.Mu.Lock()
+	defer s.state.Mu.Unlock()
+	if s.state.Storages[name] == nil {
 		return fmt.Errorf("no storage %q", name)
 	}
-	s.storages[name].full = full
+	s.state.Storages[name].Full = full
 	return nil
 }
 
 // loseGuest takes a guest away with its volumes, without a task.
 func (s *Server) loseGuest(args []string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	g, err := s.guestNamed(args[0])
+	s.state.Mu.Lock()
+	defer s.state.Mu.Unlock()
+	g, err := s.state.GuestNamed(args[0])
 	if err != nil {
 		return err
 	}
-	s.cut(g)
-	maps.DeleteFunc(s.volumes, func(_ string, v *volume) bool { return v.vmid == g.vmid && v.content != "backup" })
-	s.acl.RemoveGuest(g.vmid)
-	delete(s.guests, g.vmid)
+	Cut(s.state, g)
+	maps.DeleteFunc(s.state.Volumes, func(_ string, v *volume) bool { return v.VMID == g.VMID && v.Content != "backup" })
+	s.state.ACL.RemoveGuest(g.VMID)
+	delete(s.state.Guests, g.VMID)
 	return nil
 }
 
@@ -144,27 +144,27 @@ func (s *Server) setLockOf(id, lock string) error {
 }
 
 func (s *Server) revokeToken(args []string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.state.Mu.Lock()
+	defer s.state.Mu.Unlock()
 	user, name := permission.SplitToken(args[0])
-	if _, err := s.tokenOf(user, name); err != nil {
+	if _, err := TokenOf(s.state, user, name); err != nil {
 		return err
 	}
-	delete(s.acl.Users[user].Tokens, name)
-	s.acl.Forget(permission.KindToken, args[0])
-	s.acl.Changed()
+	delete(s.state.ACL.Users[user].Tokens, name)
+	s.state.ACL.Forget(permission.KindToken, args[0])
+	s.state.ACL.Changed()
 	return nil
 }
 
 func (s *Server) disableUser(args []string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	u := s.acl.Users[args[0]]
+	s.state.Mu.Lock()
+	defer s.state.Mu.Unlock()
+	u := s.state.ACL.Users[args[0]]
 	if u == nil {
 		return fmt.Errorf("no user %q", args[0])
 	}
 	u.Enable = false
-	s.acl.Changed()
+	s.state.ACL.Changed()
 	return nil
 }
 
@@ -173,6 +173,6 @@ func (s *Server) jumpClock(args []string) error {
 	if err != nil {
 		return fmt.Errorf("duration: %w", err)
 	}
-	s.jump.Add(int64(d))
+	s.state.Jump.Add(int64(d))
 	return nil
 }

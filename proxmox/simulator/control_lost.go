@@ -12,40 +12,40 @@ import (
 // free, and so are the volumes on its own storages; those on shared storages stay. The node that answers the API cannot
 // be removed, nor can one that is on, or that a replication job leads to.
 func (s *Server) RemoveNode(name string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch n := s.nodes[name]; {
+	s.state.Mu.Lock()
+	defer s.state.Mu.Unlock()
+	switch n := s.state.Nodes[name]; {
 	case n == nil:
 		return fmt.Errorf("no node %q", name)
-	case n.online:
+	case n.Online:
 		return fmt.Errorf("node %q is on", name)
 	}
-	for _, r := range s.replications {
-		if r.fields["target"] == name {
+	for _, r := range s.state.Replications {
+		if r.Fields["target"] == name {
 			return fmt.Errorf("node %q is the target of a replication job", name)
 		}
 	}
-	for _, vmid := range s.vmids() {
-		if g := s.guests[vmid]; g.node == name {
+	for _, vmid := range s.state.VMIDs() {
+		if g := s.state.Guests[vmid]; g.Node == name {
 			s.dropGuest(g)
 		}
 	}
-	maps.DeleteFunc(s.volumes, func(_ string, v *volume) bool { return v.node == name })
-	s.ha.commands = slices.DeleteFunc(s.ha.commands, func(c haCommand) bool { return c.node == name })
-	delete(s.ha.resting, name)
-	delete(s.nodes, name)
-	s.manageSoon()
+	maps.DeleteFunc(s.state.Volumes, func(_ string, v *volume) bool { return v.Node == name })
+	s.state.HA.Commands = slices.DeleteFunc(s.state.HA.Commands, func(c HACommand) bool { return c.Node == name })
+	delete(s.state.HA.Resting, name)
+	delete(s.state.Nodes, name)
+	s.state.ManageSoon()
 	return nil
 }
 
 // dropGuest removes a guest's configuration and no more; what plays the guest learns of it in the background.
 func (s *Server) dropGuest(g *guest) {
-	s.acl.RemoveGuest(g.vmid)
-	delete(s.walls, itoa(g.vmid))
-	delete(s.guests, g.vmid)
-	if s.inside == nil || g.kind != "qemu" {
+	s.state.ACL.RemoveGuest(g.VMID)
+	delete(s.state.Walls, Itoa(g.VMID))
+	delete(s.state.Guests, g.VMID)
+	if s.state.Inside == nil || g.Kind != "qemu" {
 		return
 	}
-	view := s.view(g)
-	s.workers.Go(func() { s.inside.Destroy(context.WithoutCancel(s.ctx), view) })
+	view := s.state.View(g)
+	s.state.Workers.Go(func() { s.state.Inside.Destroy(context.WithoutCancel(s.state.Context), view) })
 }

@@ -9,42 +9,45 @@ import (
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
-// endpoint describes one method of the API.
-type endpoint struct {
-	method string
-	path   []string // segments; {name} stands for a parameter
-	guard  guard
-	params *schema.Schema
-	run    func(*call) (any, error)
+// Endpoint describes one method of the API.
+type Endpoint struct {
+	Method string
+	Path   []string // segments; {name} stands for a parameter
+	Guard  Guard
+	Params *schema.Schema
+	Run    func(*call) (any, error)
 
-	only      access.Version // the one version that has it, empty: all
+	Only      access.Version // the one version that has it, empty: all
 	variantOf string         // a parameter whose value decides which others there are
 	variants  map[string]*schema.Schema
 
-	node    bool // runs on the node its path names: unreachable nodes cannot answer
-	world   bool // needs no sign-in
-	noToken bool // API tokens are refused
-	upload  bool // takes a multipart body with a file, which is not passed on between nodes
+	Node    bool // runs on the node its path names: unreachable nodes cannot answer
+	World   bool // needs no sign-in
+	NoToken bool // API tokens are refused
+	Upload  bool // takes a multipart body with a file, which is not passed on between nodes
 }
 
 // option changes an endpoint.
-type option func(*endpoint)
+type option func(*Endpoint)
 
-func world(e *endpoint) { e.world = true }
+// World lets everybody call, signed in or not.
+func World(e *Endpoint) { e.World = true }
 
-func noToken(e *endpoint) { e.noToken = true }
+// NoToken refuses API tokens: only a ticket will do.
+func NoToken(e *Endpoint) { e.NoToken = true }
 
-func upload(e *endpoint) { e.upload = true; e.node = false }
+// Upload takes a multipart body with a file, which the node that is asked keeps.
+func Upload(e *Endpoint) { e.Upload = true; e.Node = false }
 
-// anywhere lets the node that was asked answer, whichever the path names: the cluster's file system holds what it takes.
-func anywhere(e *endpoint) { e.node = false }
+// Anywhere lets the node that was asked answer, whichever the path names: the cluster's file system holds what it takes.
+func Anywhere(e *Endpoint) { e.Node = false }
 
-// on describes an endpoint in one line: "METHOD /path/{with}/parameters", who may call it, what it takes, what it does.
-func on(route string, g guard, params string, run func(*call) (any, error), options ...option) *endpoint {
+// On describes an endpoint in one line: "METHOD /path/{with}/parameters", who may call it, what it takes, what it does.
+func On(route string, g Guard, params string, run func(*call) (any, error), options ...option) *Endpoint {
 	method, path, _ := strings.Cut(route, " ")
-	e := &endpoint{method: method, path: strings.Split(strings.Trim(path, "/"), "/"), guard: g, run: run}
-	e.node = strings.HasPrefix(path, "/nodes/{node}/")
-	e.params = schema.Must(e.uriParams(), params)
+	e := &Endpoint{Method: method, Path: strings.Split(strings.Trim(path, "/"), "/"), Guard: g, Run: run}
+	e.Node = strings.HasPrefix(path, "/nodes/{node}/")
+	e.Params = schema.Must(e.uriParams(), params)
 	for _, o := range options {
 		o(e)
 	}
@@ -55,13 +58,13 @@ func on(route string, g guard, params string, run func(*call) (any, error), opti
 var uriTypes = map[string]string{
 	"node": "node", "vmid": "vmid", "storage": "storage-id", "userid": "userid", "groupid": "groupid", "roleid": "roleid",
 	"tokenid": "string(/[A-Za-z][A-Za-z0-9._-]+/)", "realm": "realm(..32)", "poolid": "poolid", "sid": "ha-resource-id", "rule": "configid", "group": "configid",
-	"snapname": "configid", "name": "opaque", "pos": "int(0..)", "vnet": zoneID,
+	"snapname": "configid", "name": "opaque", "pos": "int(0..)", "vnet": ZoneID,
 }
 
-func (e *endpoint) uriParams() string {
+func (e *Endpoint) uriParams() string {
 	var b strings.Builder
-	for _, s := range e.path {
-		name, isParam := parameter(s)
+	for _, s := range e.Path {
+		name, isParam := Parameter(s)
 		if !isParam {
 			continue
 		}
@@ -74,7 +77,8 @@ func (e *endpoint) uriParams() string {
 	return b.String()
 }
 
-func parameter(segment string) (string, bool) {
+// Parameter is the name of the parameter that a segment of a route stands for.
+func Parameter(segment string) (string, bool) {
 	if strings.HasPrefix(segment, "{") {
 		return strings.Trim(segment, "{}"), true
 	}
@@ -84,47 +88,48 @@ func parameter(segment string) (string, bool) {
 // restParams are parameters that take the rest of a path, slashes included: names of volumes and networks hold some.
 var restParams = map[string]bool{"volume": true, "cidr": true}
 
-// routes is a tree of path segments.
-type routes struct {
-	fixed map[string]*routes
-	param *routes
+// Routes is a tree of path segments.
+type Routes struct {
+	fixed map[string]*Routes
+	param *Routes
 	rest  bool                 // takes all segments that follow as one
-	ends  map[string]*endpoint // by method
+	ends  map[string]*Endpoint // by method
 }
 
-func (r *routes) add(e *endpoint) {
+// Add takes an endpoint in. It panics if its method and path have one already.
+func (r *Routes) Add(e *Endpoint) {
 	at := r
-	for _, s := range e.path {
+	for _, s := range e.Path {
 		at = at.child(s)
 	}
 	if at.ends == nil {
-		at.ends = map[string]*endpoint{}
+		at.ends = map[string]*Endpoint{}
 	}
-	if at.ends[e.method] != nil {
-		panic("two endpoints for " + e.method + " /" + strings.Join(e.path, "/"))
+	if at.ends[e.Method] != nil {
+		panic("two endpoints for " + e.Method + " /" + strings.Join(e.Path, "/"))
 	}
-	at.ends[e.method] = e
+	at.ends[e.Method] = e
 }
 
-func (r *routes) child(segment string) *routes {
-	if name, isParam := parameter(segment); isParam {
+func (r *Routes) child(segment string) *Routes {
+	if name, isParam := Parameter(segment); isParam {
 		if r.param == nil {
-			r.param = &routes{rest: restParams[name]}
+			r.param = &Routes{rest: restParams[name]}
 		}
 		return r.param
 	}
 	if r.fixed == nil {
-		r.fixed = map[string]*routes{}
+		r.fixed = map[string]*Routes{}
 	}
 	if r.fixed[segment] == nil {
-		r.fixed[segment] = &routes{}
+		r.fixed[segment] = &Routes{}
 	}
 	return r.fixed[segment]
 }
 
-// match finds the endpoint for a decoded path, and the values of the parameters in it.
-func (r *routes) match(method, path string) (*endpoint, map[string]string) {
-	segments := pathSegments(path)
+// Match finds the endpoint for a decoded path, and the values of the parameters in it.
+func (r *Routes) Match(method, path string) (*Endpoint, map[string]string) {
+	segments := PathSegments(path)
 	at := r
 	for i, s := range segments {
 		switch {
@@ -141,8 +146,8 @@ func (r *routes) match(method, path string) (*endpoint, map[string]string) {
 	return ending(at, method, segments)
 }
 
-// pathSegments cuts a path; empty segments do not count.
-func pathSegments(path string) []string {
+// PathSegments cuts a path; empty segments do not count.
+func PathSegments(path string) []string {
 	var segments []string
 	for _, s := range strings.Split(path, "/") {
 		if s != "" {
@@ -152,22 +157,22 @@ func pathSegments(path string) []string {
 	return segments
 }
 
-func ending(at *routes, method string, segments []string) (*endpoint, map[string]string) {
+func ending(at *Routes, method string, segments []string) (*Endpoint, map[string]string) {
 	e := at.ends[method]
 	if e == nil {
 		return nil, nil
 	}
 	values := map[string]string{}
-	for i, s := range e.path {
-		if name, isParam := parameter(s); isParam {
+	for i, s := range e.Path {
+		if name, isParam := Parameter(s); isParam {
 			values[name] = segments[i]
 		}
 	}
 	return e, values
 }
 
-// index answers a GET that lists what lies below a path.
-func index(names string) func(*call) (any, error) {
+// Index answers a GET that lists what lies below a path.
+func Index(names string) func(*call) (any, error) {
 	return func(*call) (any, error) {
 		rows := []any{}
 		for _, n := range strings.Fields(names) {
@@ -177,9 +182,9 @@ func index(names string) func(*call) (any, error) {
 	}
 }
 
-// variants lets the value of a parameter decide which others a call takes.
-func variants(param string, specs map[string]string) option {
-	return func(e *endpoint) {
+// Variants lets the value of a parameter decide which others a call takes.
+func Variants(param string, specs map[string]string) option {
+	return func(e *Endpoint) {
 		e.variantOf, e.variants = param, map[string]*schema.Schema{}
 		for value, spec := range specs {
 			e.variants[value] = schema.Must(spec)
@@ -187,25 +192,25 @@ func variants(param string, specs map[string]string) option {
 	}
 }
 
-// verify checks the parameters of a call.
-func (e *endpoint) verify(params map[string]any) schema.Errors {
+// Verify checks the parameters of a call.
+func (e *Endpoint) Verify(params map[string]any) schema.Errors {
 	if e.variantOf == "" {
-		return e.params.Verify(params)
+		return e.Params.Verify(params)
 	}
 	kind := schema.Text(params[e.variantOf])
 	extra := e.variants[kind]
 	if extra == nil {
-		return e.params.Verify(params)
+		return e.Params.Verify(params)
 	}
 	own, others := map[string]any{}, map[string]any{}
 	for name, value := range params {
-		if e.params.Lookup(name) == nil && extra.Lookup(name) != nil {
+		if e.Params.Lookup(name) == nil && extra.Lookup(name) != nil {
 			own[name] = value
 		} else {
 			others[name] = value
 		}
 	}
-	errs := e.params.Verify(others)
+	errs := e.Params.Verify(others)
 	for name, text := range extra.Verify(own) {
 		if text == schema.Missing {
 			name = "oneOf[" + kind + "]." + name

@@ -10,53 +10,54 @@ import (
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
-// apiError is an error with a status of its own. Every other error becomes a 500 with its text.
+// APIError is an error with a status of its own. Every other error becomes a 500 with its text.
 // Source: pve-common src/PVE/Exception.pm.
-type apiError struct {
-	status  int
-	message string
-	errors  schema.Errors
+type APIError struct {
+	Status  int
+	Message string
+	Errors  schema.Errors
 }
 
-func (e *apiError) Error() string { return e.message }
+func (e *APIError) Error() string { return e.Message }
 
 // text is how the error looks when it becomes part of another one's text.
-func (e *apiError) text() string {
-	s := strconv.Itoa(e.status) + " " + e.message
-	names := make([]string, 0, len(e.errors))
-	for n := range e.errors {
+func (e *APIError) text() string {
+	s := strconv.Itoa(e.Status) + " " + e.Message
+	names := make([]string, 0, len(e.Errors))
+	for n := range e.Errors {
 		names = append(names, n)
 	}
 	sort.Strings(names)
 	for _, n := range names {
-		s += "\n" + n + ": " + strings.TrimSuffix(e.errors[n], "\n")
+		s += "\n" + n + ": " + strings.TrimSuffix(e.Errors[n], "\n")
 	}
 	return s
 }
 
-// fail is an error that the API answers with status 500.
-func fail(format string, args ...any) error { return fmt.Errorf(format, args...) }
+// Fail is an error that the API answers with status 500.
+func Fail(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
-// invalid is the answer to a parameter that does not fit.
-func invalid(name, format string, args ...any) error {
-	return invalidAll(schema.Errors{name: fmt.Sprintf(format, args...)})
+// Invalid is the answer to a parameter that does not fit.
+func Invalid(name, format string, args ...any) error {
+	return InvalidAll(schema.Errors{name: fmt.Sprintf(format, args...)})
 }
 
-func invalidAll(errs schema.Errors) error {
-	return &apiError{status: 400, message: "Parameter verification failed.", errors: errs}
+// InvalidAll is Invalid for several parameters.
+func InvalidAll(errs schema.Errors) error {
+	return &APIError{Status: 400, Message: "Parameter verification failed.", Errors: errs}
 }
 
-// denied is the answer to a call without the privilege.
-func denied(what string) error {
+// Denied is the answer to a call without the privilege.
+func Denied(what string) error {
 	if what == "" {
-		return &apiError{status: 403, message: "Permission check failed"}
+		return &APIError{Status: 403, Message: "Permission check failed"}
 	}
-	return &apiError{status: 403, message: "Permission check failed (" + what + ")"}
+	return &APIError{Status: 403, Message: "Permission check failed (" + what + ")"}
 }
 
-// flat is the text of an error as it stands in a task's exit status or within another error.
-func flat(err error) string {
-	var api *apiError
+// Flat is the text of an error as it stands in a task's exit status or within another error.
+func Flat(err error) string {
+	var api *APIError
 	if errors.As(err, &api) {
 		return api.text()
 	}
@@ -69,10 +70,10 @@ func prefixed(prefix string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fail("%s: %s", prefix, flat(err))
+	return Fail("%s: %s", prefix, Flat(err))
 }
 
-// bareError is an error that is answered without a body.
-type bareError struct{ *apiError }
+// BareError is an error that is answered without a body.
+type BareError struct{ *APIError }
 
-func (e *bareError) Unwrap() error { return e.apiError }
+func (e *BareError) Unwrap() error { return e.APIError }

@@ -2,30 +2,30 @@ package simulator
 
 import "strings"
 
-// guard tells whether a call is allowed. It runs before the parameters are verified.
-type guard func(*call) error
+// Guard tells whether a call is allowed. It runs before the parameters are verified.
+type Guard func(*call) error
 
-// anyone lets every signed-in user call.
-func anyone(*call) error { return nil }
+// Anyone lets every signed-in user call.
+func Anyone(*call) error { return nil }
 
-// superuser lets only root@pam call; endpoints without a rule of their own have this one.
-func superuser(c *call) error {
-	if c.user != "root@pam" || c.token != "" {
-		return denied("user != root@pam")
+// Superuser lets only root@pam call; endpoints without a rule of their own have this one.
+func Superuser(c *call) error {
+	if c.User != "root@pam" || c.Token != "" {
+		return Denied("user != root@pam")
 	}
 	return nil
 }
 
-// need asks for a privilege on a path; {name} in the path stands for a parameter. Several privileges joined by "|": one
+// Need asks for a privilege on a path; {name} in the path stands for a parameter. Several privileges joined by "|": one
 // of them is enough.
-func need(path, privileges string) guard {
+func Need(path, privileges string) Guard {
 	return func(c *call) error {
-		return c.check(c.expand(path), privileges)
+		return c.Check(c.expand(path), privileges)
 	}
 }
 
-// all asks for everything.
-func all(list ...guard) guard {
+// All asks for everything.
+func All(list ...Guard) Guard {
 	return func(c *call) error {
 		for _, a := range list {
 			if err := a(c); err != nil {
@@ -36,39 +36,39 @@ func all(list ...guard) guard {
 	}
 }
 
-// either is content with one; a refusal does not say what was missing.
-func either(list ...guard) guard {
+// Either is content with one; a refusal does not say what was missing.
+func Either(list ...Guard) Guard {
 	return func(c *call) error {
 		for _, a := range list {
 			if a(c) == nil {
 				return nil
 			}
 		}
-		return denied("")
+		return Denied("")
 	}
 }
 
-// given applies a rule only if the call has the parameter.
-func given(param string, a guard) guard {
+// Given applies a rule only if the call has the parameter.
+func Given(param string, a Guard) Guard {
 	return func(c *call) error {
-		if c.text(param) == "" {
-			return denied("")
+		if c.Text(param) == "" {
+			return Denied("")
 		}
 		return a(c)
 	}
 }
 
-// check asks for privileges ("A|B": one of them) of the caller on a path.
-func (c *call) check(path, privileges string) error {
-	if c.may(path, privileges) {
+// Check asks for privileges ("A|B": one of them) of the caller on a path.
+func (c *call) Check(path, privileges string) error {
+	if c.May(path, privileges) {
 		return nil
 	}
-	return denied(path + ", " + privileges)
+	return Denied(path + ", " + privileges)
 }
 
-// may is check as a question.
-func (c *call) may(path, privileges string) bool {
-	return c.s.acl.HasAny(c.subject(), path, strings.Split(privileges, "|")...)
+// May is check as a question.
+func (c *call) May(path, privileges string) bool {
+	return c.State.ACL.HasAny(c.Subject(), path, strings.Split(privileges, "|")...)
 }
 
 // expand fills parameters into a path. What they hold is not expanded again.
@@ -89,8 +89,8 @@ func (c *call) expand(path string) string {
 // placeholder is a parameter by its name, or the realm of the user that the call is about for "@realm".
 func (c *call) placeholder(name string) string {
 	if name != "@realm" {
-		return c.text(name)
+		return c.Text(name)
 	}
-	user := c.text("userid")
+	user := c.Text("userid")
 	return user[strings.LastIndexByte(user, '@')+1:]
 }

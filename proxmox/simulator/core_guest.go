@@ -11,16 +11,17 @@ import (
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
-func (s *state) guestNamed(id string) (*guest, error) {
+// GuestNamed returns the guest with an ID that is text.
+func (s *State) GuestNamed(id string) (*guest, error) {
 	vmid, err := strconv.Atoi(id)
-	if err != nil || s.guests[vmid] == nil {
+	if err != nil || s.Guests[vmid] == nil {
 		return nil, fmt.Errorf("no guest %q", id)
 	}
-	return s.guests[vmid], nil
+	return s.Guests[vmid], nil
 }
 
-// prefixOf is how the types of tasks of a kind of guest begin.
-func prefixOf(kind string) string {
+// PrefixOf is how the types of tasks of a kind of guest begin.
+func PrefixOf(kind string) string {
 	if kind == "lxc" {
 		return "vz"
 	}
@@ -29,53 +30,56 @@ func prefixOf(kind string) string {
 
 // power states of a guest.
 const (
-	stopped = "stopped"
-	running = "running"
-	paused  = "paused"
+	Stopped = "stopped"
+	Running = "running"
+	Paused  = "paused"
 )
 
-// kind is how machines and containers differ where both are switched on and off.
-type kind struct {
-	settle    func(*state, *guest) error // applies what waited for the guest to be off
-	startable func(*state, *guest) error // tells whether what the guest needs is there
+// Kind is how machines and containers differ where both are switched on and off.
+type Kind struct {
+	Settle    func(*State, *guest) error // applies what waited for the guest to be off
+	Startable func(*State, *guest) error // tells whether what the guest needs is there
 }
 
 // guest is a virtual machine or a container.
 type guest struct {
-	vmid    int
-	kind    string // qemu or lxc
-	node    string
-	conf    map[string]string // as its configuration file has it
-	pending map[string]string // changes that wait for the next start
-	removed map[string]bool   // options that go at the next start; true: with force
-	state   string
-	started time.Time
-	pid     int
-	snaps   map[string]map[string]string
+	VMID    int
+	Kind    string // qemu or lxc
+	Node    string
+	Conf    map[string]string // as its configuration file has it
+	Pending map[string]string // changes that wait for the next start
+	Removed map[string]bool   // options that go at the next start; true: with force
+	State   string
+	Started time.Time
+	PID     int
+	Snaps   map[string]map[string]string
 
 	heard *statistics // what the other nodes know about it
 }
 
-func (g *guest) name() string { return g.conf["name"] }
+// Name is the name that was given, empty without one.
+func (g *guest) Name() string { return g.Conf["name"] }
 
-func (g *guest) template() bool { return g.conf["template"] == "1" }
+// Template tells whether the guest is a template.
+func (g *guest) Template() bool { return g.Conf["template"] == "1" }
 
-func (g *guest) lock() string { return g.conf["lock"] }
+// Lock is the lock that an operation holds, empty without one.
+func (g *guest) Lock() string { return g.Conf["lock"] }
 
-// guestOn returns a guest of a kind on a node; the error is what Proxmox VE says about its missing configuration file.
-func (s *state) guestOn(node, kind string, vmid int) (*guest, error) {
-	g := s.guests[vmid]
-	if g == nil || g.node != node || g.kind != kind {
-		return nil, fail("Configuration file 'nodes/%s/%s/%d.conf' does not exist", node, configFolder(kind), vmid)
+// GuestOn returns a guest of a kind on a node; the error is what Proxmox VE says about its missing configuration file.
+func (s *State) GuestOn(node, kind string, vmid int) (*guest, error) {
+	g := s.Guests[vmid]
+	if g == nil || g.Node != node || g.Kind != kind {
+		return nil, Fail("Configuration file 'nodes/%s/%s/%d.conf' does not exist", node, configFolder(kind), vmid)
 	}
 	return g, nil
 }
 
-// foundOn is guestOn with the text of the calls that look for the file first.
-func (s *state) foundOn(node string, vmid int) (*guest, error) {
-	g := s.guests[vmid]
-	if g == nil || g.node != node || g.kind != "qemu" {
-		return nil, fail("unable to find configuration file for VM %d on node '%s'", vmid, node)
+// FoundOn is guestOn with the text of the calls that look for the file first.
+func (s *State) FoundOn(node string, vmid int) (*guest, error) {
+	g := s.Guests[vmid]
+	if g == nil || g.Node != node || g.Kind != "qemu" {
+		return nil, Fail("unable to find configuration file for VM %d on node '%s'", vmid, node)
 	}
 	return g, nil
 }
@@ -87,34 +91,34 @@ func configFolder(kind string) string {
 	return "qemu-server"
 }
 
-// vmids returns the IDs of all guests in their order.
-func (s *state) vmids() []int {
-	ids := make([]int, 0, len(s.guests))
-	for id := range s.guests {
+// VMIDs returns the IDs of all guests in their order.
+func (s *State) VMIDs() []int {
+	ids := make([]int, 0, len(s.Guests))
+	for id := range s.Guests {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
 	return ids
 }
 
-// freeVMID tells that no guest of the cluster has the ID.
-func (s *state) freeVMID(vmid int) error {
-	g := s.guests[vmid]
+// FreeVMID tells that no guest of the cluster has the ID.
+func (s *State) FreeVMID(vmid int) error {
+	g := s.Guests[vmid]
 	if g == nil {
 		return nil
 	}
-	if g.lock() != "" {
-		return fail("unable to create VM %d - VM is locked (%s)", vmid, g.lock())
+	if g.Lock() != "" {
+		return Fail("unable to create VM %d - VM is locked (%s)", vmid, g.Lock())
 	}
 	kind := "VM"
-	if g.kind == "lxc" {
+	if g.Kind == "lxc" {
 		kind = "CT"
 	}
-	return fail("unable to create VM %d - %s %d already exists on node '%s'", vmid, kind, vmid, g.node)
+	return Fail("unable to create VM %d - %s %d already exists on node '%s'", vmid, kind, vmid, g.Node)
 }
 
-// freeUnused is the lowest free name for an unused disk.
-func freeUnused(conf map[string]string) string {
+// FreeUnused is the lowest free name for an unused disk.
+func FreeUnused(conf map[string]string) string {
 	for n := 0; ; n++ {
 		name := "unused" + strconv.Itoa(n)
 		if _, taken := conf[name]; !taken {
@@ -123,68 +127,72 @@ func freeUnused(conf map[string]string) string {
 	}
 }
 
-// taskKind is the type of a task: what it does to which kind of guest.
-func taskKind(g *guest, verb string) string {
-	if g.kind == "lxc" {
+// TaskKind is the type of a task: what it does to which kind of guest.
+func TaskKind(g *guest, verb string) string {
+	if g.Kind == "lxc" {
 		return "vz" + verb
 	}
 	return "qm" + verb
 }
 
-// kindOf is the kind of the guest with an ID.
-func (s *state) kindOf(vmid int) string {
-	if g := s.guests[vmid]; g != nil {
-		return g.kind
+// KindOf is the kind of the guest with an ID.
+func (s *State) KindOf(vmid int) string {
+	if g := s.Guests[vmid]; g != nil {
+		return g.Kind
 	}
 	return "qemu"
 }
 
-func (g *guest) shownName() string {
+// ShownName is the name as listings show it: made of the ID where none was given.
+func (g *guest) ShownName() string {
 	switch {
-	case g.kind == "lxc" && g.conf["hostname"] != "":
-		return g.conf["hostname"]
-	case g.kind == "lxc":
-		return "CT" + itoa(g.vmid)
-	case g.name() != "":
-		return g.name()
+	case g.Kind == "lxc" && g.Conf["hostname"] != "":
+		return g.Conf["hostname"]
+	case g.Kind == "lxc":
+		return "CT" + Itoa(g.VMID)
+	case g.Name() != "":
+		return g.Name()
 	}
-	return "VM " + itoa(g.vmid)
+	return "VM " + Itoa(g.VMID)
 }
 
-func (g *guest) status() string {
-	if g.state == stopped {
-		return stopped
+// Status is running or stopped: a paused machine runs.
+func (g *guest) Status() string {
+	if g.State == Stopped {
+		return Stopped
 	}
-	return running
+	return Running
 }
 
-func (g *guest) number(option string, without int) int {
-	n, err := strconv.Atoi(g.conf[option])
+// Number is an option that is a number, or what is used without it.
+func (g *guest) Number(option string, without int) int {
+	n, err := strconv.Atoi(g.Conf[option])
 	if err != nil {
 		return without
 	}
 	return n
 }
 
-// cpusOf is how many CPUs a guest may use: a container without a limit all of its node.
-func (s *state) cpusOf(g *guest) int {
-	if g.kind == "lxc" {
-		return g.number("cores", s.nodes[g.node].cpus)
+// CPUsOf is how many CPUs a guest may use: a container without a limit all of its node.
+func (s *State) CPUsOf(g *guest) int {
+	if g.Kind == "lxc" {
+		return g.Number("cores", s.Nodes[g.Node].CPUs)
 	}
-	return g.cpus()
+	return g.CPUs()
 }
 
-func (g *guest) cpus() int {
-	n := g.number("sockets", 1) * g.number("cores", 1)
-	if v := g.number("vcpus", 0); v > 0 && v < n {
+// CPUs is how many CPUs a machine has.
+func (g *guest) CPUs() int {
+	n := g.Number("sockets", 1) * g.Number("cores", 1)
+	if v := g.Number("vcpus", 0); v > 0 && v < n {
 		return v
 	}
 	return n
 }
 
-// memory is the guest's memory in bytes.
-func (g *guest) memory() int64 {
-	text := strings.TrimPrefix(g.conf["memory"], "current=")
+// Memory is the guest's memory in bytes.
+func (g *guest) Memory() int64 {
+	text := strings.TrimPrefix(g.Conf["memory"], "current=")
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		n = 512
@@ -192,38 +200,39 @@ func (g *guest) memory() int64 {
 	return n << 20
 }
 
-// agentEnabled tells whether the guest agent is configured and switched on.
-func (g *guest) agentEnabled() bool {
-	pairs, err := schema.Format("agent").ParseProperties("agent", g.conf["agent"])
+// AgentEnabled tells whether the guest agent is configured and switched on.
+func (g *guest) AgentEnabled() bool {
+	pairs, err := schema.Format("agent").ParseProperties("agent", g.Conf["agent"])
 	return err == nil && pairs.Values["enabled"] == "1"
 }
 
-// wanted is the configuration with its pending changes applied.
-func (g *guest) wanted() map[string]string {
+// Wanted is the configuration with its pending changes applied.
+func (g *guest) Wanted() map[string]string {
 	conf := map[string]string{}
-	for k, v := range g.conf {
-		if _, goes := g.removed[k]; !goes {
+	for k, v := range g.Conf {
+		if _, goes := g.Removed[k]; !goes {
 			conf[k] = v
 		}
 	}
-	for k, v := range g.pending {
+	for k, v := range g.Pending {
 		conf[k] = v
 	}
 	return conf
 }
 
-func (g *guest) digest() string {
-	return digestText(digestOf(g.conf) + digestOf(g.pending) + strings.Join(sortedKeys(g.removed), ","))
+// Digest changes whenever something of the configuration does, pending changes included.
+func (g *guest) Digest() string {
+	return DigestText(DigestOf(g.Conf) + DigestOf(g.Pending) + strings.Join(SortedKeys(g.Removed), ","))
 }
 
-// shown is an option's value as the API returns it: numbers and booleans as numbers, all else as text.
-func (g *guest) shown(option, value string) any {
+// Shown is an option's value as the API returns it: numbers and booleans as numbers, all else as text.
+func (g *guest) Shown(option, value string) any {
 	if option == "cipassword" {
 		return "**********"
 	}
-	o, ok := guestconf.OptionsOf(g.kind)[option]
+	o, ok := guestconf.OptionsOf(g.Kind)[option]
 	if ok && (o.Kind == schema.Integer || o.Kind == schema.Boolean) {
-		return integer(value)
+		return Integer(value)
 	}
 	return value
 }

@@ -8,82 +8,84 @@ import (
 	"kubehenge.dev/proxmox/simulator/ha"
 )
 
-// haResource is a guest that the HA manager looks after.
-type haResource struct {
-	sid    string
-	state  string            // what is asked for: started, stopped, disabled, ignored
-	fields map[string]string // max_restart, max_relocate, failback, comment, group: as far as they were set
+// HAResource is a guest that the HA manager looks after.
+type HAResource struct {
+	SID    string
+	State  string            // what is asked for: started, stopped, disabled, ignored
+	Fields map[string]string // max_restart, max_relocate, failback, comment, group: as far as they were set
 }
 
-// haState is what the HA manager knows.
-type haState struct {
-	resources map[string]*haResource
-	rules     []*ha.Rule
-	groups    map[string]map[string]string // 8.4
-	services  map[string]*ha.Service
-	commands  []haCommand     // that the manager has not read yet
-	resting   map[string]bool // nodes that are asked to be in maintenance
-	ran       bool            // the manager ran once: it knows the nodes
+// HAManager is what the HA manager knows.
+type HAManager struct {
+	Resources map[string]*HAResource
+	Rules     []*ha.Rule
+	Groups    map[string]map[string]string // 8.4
+	Services  map[string]*ha.Service
+	Commands  []HACommand     // that the manager has not read yet
+	Resting   map[string]bool // nodes that are asked to be in maintenance
+	Ran       bool            // the manager ran once: it knows the nodes
 }
 
-// haCommand asks the manager to move a service.
-type haCommand struct{ kind, sid, node string }
+// HACommand asks the manager to move a service.
+type HACommand struct{ Kind, SID, Node string }
 
-func newHA() haState {
-	return haState{resources: map[string]*haResource{}, groups: map[string]map[string]string{}, services: map[string]*ha.Service{}, resting: map[string]bool{}}
+func newHA() HAManager {
+	return HAManager{Resources: map[string]*HAResource{}, Groups: map[string]map[string]string{}, Services: map[string]*ha.Service{}, Resting: map[string]bool{}}
 }
 
-func haID(g *guest) string {
-	if g.kind == "lxc" {
-		return "ct:" + itoa(g.vmid)
+// HAID is the ID that a guest has as a resource of the HA manager.
+func HAID(g *guest) string {
+	if g.Kind == "lxc" {
+		return "ct:" + Itoa(g.VMID)
 	}
-	return "vm:" + itoa(g.vmid)
+	return "vm:" + Itoa(g.VMID)
 }
 
-// guestOfSID returns the guest of a resource, nil if it is gone.
-func (s *state) guestOfSID(sid string) *guest {
+// GuestOfSID returns the guest of a resource, nil if it is gone.
+func (s *State) GuestOfSID(sid string) *guest {
 	_, id, _ := strings.Cut(sid, ":")
-	g := s.guests[int(atoi64(id))]
-	if g == nil || haID(g) != sid {
+	g := s.Guests[int(Atoi64(id))]
+	if g == nil || HAID(g) != sid {
 		return nil
 	}
 	return g
 }
 
-// forget takes a service out of the configuration, with the rules that are left without any.
-func (h *haState) forget(sid string) {
-	delete(h.resources, sid)
-	for _, r := range h.rules {
+// Forget takes a service out of the configuration, with the rules that are left without any.
+func (h *HAManager) Forget(sid string) {
+	delete(h.Resources, sid)
+	for _, r := range h.Rules {
 		r.Resources = slices.DeleteFunc(r.Resources, func(s string) bool { return s == sid })
 	}
-	h.rules = slices.DeleteFunc(h.rules, func(r *ha.Rule) bool { return len(r.Resources) == 0 })
+	h.Rules = slices.DeleteFunc(h.Rules, func(r *ha.Rule) bool { return len(r.Resources) == 0 })
 }
 
-// haRequest returns the resource of a guest that the HA manager starts and stops, nil if others may.
-func (s *state) haRequest(vmid int) *haResource {
-	g := s.guests[vmid]
+// HARequest returns the resource of a guest that the HA manager starts and stops, nil if others may.
+func (s *State) HARequest(vmid int) *HAResource {
+	g := s.Guests[vmid]
 	if g == nil {
 		return nil
 	}
-	if r := s.ha.resources[haID(g)]; r != nil && r.state != "ignored" {
+	if r := s.HA.Resources[HAID(g)]; r != nil && r.State != "ignored" {
 		return r
 	}
 	return nil
 }
 
-// manageSoon lets the manager act at once where its cycle takes no time.
-func (s *state) manageSoon() {
-	if s.profile.ManagerCycle > 0 {
+// ManageSoon lets the manager act at once where its cycle takes no time.
+func (s *State) ManageSoon() {
+	if s.Profile.ManagerCycle > 0 {
 		return
 	}
 	for range 4 { // stop and start need a cycle each; moves one more
-		s.manager(s)
+		s.Manager(s)
 	}
 }
 
-func ruleNodes(r *ha.Rule) string {
+// RuleNodes is the reverse of NodePriorities: the nodes of a rule as the API shows them.
+func RuleNodes(r *ha.Rule) string {
 	var list []string
-	for _, n := range sortedKeys(r.Nodes) {
+	for _, n := range SortedKeys(r.Nodes) {
 		if p := r.Nodes[n]; p > 0 {
 			n += ":" + strconv.Itoa(p)
 		}
@@ -92,7 +94,8 @@ func ruleNodes(r *ha.Rule) string {
 	return strings.Join(list, ",")
 }
 
-func nodePriorities(list []string) map[string]int {
+// NodePriorities reads nodes such as pve1:2, with their priorities; without one it is 0.
+func NodePriorities(list []string) map[string]int {
 	nodes := map[string]int{}
 	for _, entry := range list {
 		name, priority, _ := strings.Cut(entry, ":")
@@ -101,36 +104,38 @@ func nodePriorities(list []string) map[string]int {
 	return nodes
 }
 
-func (s *state) haState(g *guest) string {
-	if sv := s.ha.services[haID(g)]; sv != nil {
+// HAState is the state of a guest's service, empty without one.
+func (s *State) HAState(g *guest) string {
+	if sv := s.HA.Services[HAID(g)]; sv != nil {
 		return sv.State
 	}
 	return ""
 }
 
-func (s *state) haStatus(g *guest) row {
-	if s.ha.resources[haID(g)] == nil {
-		return row{"managed": 0}
+// HAStatus is what the status of a guest says about HA.
+func (s *State) HAStatus(g *guest) Row {
+	if s.HA.Resources[HAID(g)] == nil {
+		return Row{"managed": 0}
 	}
-	r := row{"managed": 1}
-	if st := s.haState(g); st != "" {
+	r := Row{"managed": 1}
+	if st := s.HAState(g); st != "" {
 		r["state"] = st
 	}
 	return r
 }
 
-// haNodeState is a node as the HA manager sees it.
-func (s *state) haNodeState(name string) string {
-	n := s.nodes[name]
+// HANodeState is a node as the HA manager sees it.
+func (s *State) HANodeState(name string) string {
+	n := s.Nodes[name]
 	switch {
-	case s.cluster == "" || n == nil:
+	case s.Cluster == "" || n == nil:
 		return ""
-	case n.online && s.ha.resting[name]:
+	case n.Online && s.HA.Resting[name]:
 		return "maintenance"
-	case n.online:
+	case n.Online:
 		return "online"
 	}
-	for _, sv := range s.ha.services {
+	for _, sv := range s.HA.Services {
 		if sv.Node == name && sv.State == ha.Fence {
 			return "fence"
 		}
@@ -138,10 +143,10 @@ func (s *state) haNodeState(name string) string {
 	return "unknown"
 }
 
-// request asks the HA manager for a state; the task ends before the manager acts.
-func (s *state) request(t *task, r *haResource, state string) error {
-	r.state = state
-	err := t.busy()
-	s.manageSoon()
+// RequestHA asks the HA manager for a state; the task ends before the manager acts.
+func (s *State) RequestHA(t *task, r *HAResource, state string) error {
+	r.State = state
+	err := t.Busy()
+	s.ManageSoon()
 	return err
 }

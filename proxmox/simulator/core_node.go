@@ -10,101 +10,103 @@ import (
 	"kubehenge.dev/proxmox/simulator/network"
 )
 
-// releases are the versions that a simulated node has.
-var releases = map[string]struct{ version, release, repoid string }{
+// Releases are the versions that a simulated node has.
+var Releases = map[string]struct{ version, release, repoid string }{
 	"9.2": {"9.2.11", "9.2", "14a22df3"},
 	"8.4": {"8.4.21", "8.4", "e4f7a7c1"},
 }
 
-// quorate tells whether more than half of the nodes are on.
-func (s *state) quorate() bool {
+// Quorate tells whether more than half of the nodes are on.
+func (s *State) Quorate() bool {
 	on := 0
-	for _, n := range s.nodes {
-		on += bit(n.online)
+	for _, n := range s.Nodes {
+		on += Bit(n.Online)
 	}
-	return s.cluster == "" || 2*on > len(s.nodes)
+	return s.Cluster == "" || 2*on > len(s.Nodes)
 }
 
-// needQuorum is the answer of calls that test for quorum first.
-func (s *state) needQuorum() error {
-	if s.quorate() {
+// NeedQuorum is the answer of calls that test for quorum first.
+func (s *State) NeedQuorum() error {
+	if s.Quorate() {
 		return nil
 	}
-	return fail("cluster not ready - no quorum?")
+	return Fail("cluster not ready - no quorum?")
 }
 
-// system is what can be changed of a node's operating system.
-type system struct {
-	dns      [3]string
-	search   string
-	hosts    string
-	timezone string
-	config   map[string]string
+// System is what can be changed of a node's operating system.
+type System struct {
+	DNS      [3]string
+	Search   string
+	Hosts    string
+	Timezone string
+	Config   map[string]string
 }
 
-func newSystem(name, address string) system {
-	return system{dns: [3]string{"192.0.2.53"}, search: "example.test", timezone: "UTC", config: map[string]string{},
-		hosts: "127.0.0.1 localhost.localdomain localhost\n" + strings.TrimSpace(address+" "+name+".example.test "+name) + "\n"}
+// NewSystem is what a new node has of its own.
+func NewSystem(name, address string) System {
+	return System{DNS: [3]string{"192.0.2.53"}, Search: "example.test", Timezone: "UTC", Config: map[string]string{},
+		Hosts: "127.0.0.1 localhost.localdomain localhost\n" + strings.TrimSpace(address+" "+name+".example.test "+name) + "\n"}
 }
 
-// node is a node of the cluster.
-type node struct {
-	name, address string
-	id            int
-	cpus          int
-	memory        int64 // bytes
-	network       *network.Config
-	system        system
-	online        bool
-	down          time.Time // since when it is off
-	told          bool      // a call found it off before
-	started       time.Time
-	fingerprint   string
+// Node is a node of the cluster.
+type Node struct {
+	Name, Address string
+	ID            int
+	CPUs          int
+	Memory        int64 // bytes
+	Network       *network.Config
+	System        System
+	Online        bool
+	Down          time.Time // since when it is off
+	Told          bool      // a call found it off before
+	Started       time.Time
+	Fingerprint   string
 }
 
-// errUnreachable is a node that is off.
-var errUnreachable = errors.New("node is off")
+// ErrUnreachable is a node that is off.
+var ErrUnreachable = errors.New("node is off")
 
-// reach tells whether a node can be asked.
-func (s *state) reach(name string) error {
-	n := s.nodes[name]
+// Reach tells whether a node can be asked.
+func (s *State) Reach(name string) error {
+	n := s.Nodes[name]
 	switch {
 	case n == nil:
-		return fail("hostname lookup '%s' failed - failed to get address info for: %s: Name or service not known", name, name)
-	case !n.online:
-		return errUnreachable
+		return Fail("hostname lookup '%s' failed - failed to get address info for: %s: Name or service not known", name, name)
+	case !n.Online:
+		return ErrUnreachable
 	}
 	return nil
 }
 
-// unreachableReason is what the operating system says: the first call runs into a time-out, later ones find no route.
-func (s *state) unreachableReason(name string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := s.nodes[name]
-	if n == nil || n.told {
+// UnreachableReason is what the operating system says: the first call runs into a time-out, later ones find no route.
+func (s *State) UnreachableReason(name string) string {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	n := s.Nodes[name]
+	if n == nil || n.Told {
 		return "No route to host"
 	}
-	n.told = true
+	n.Told = true
 	return "Connection timed out"
 }
 
-// nodeNames returns the names of all nodes, sorted by their IDs.
-func (s *state) nodeNames() []string {
-	names := make([]string, 0, len(s.nodes))
-	for n := range s.nodes {
+// NodeNames returns the names of all nodes, sorted by their IDs.
+func (s *State) NodeNames() []string {
+	names := make([]string, 0, len(s.Nodes))
+	for n := range s.Nodes {
 		names = append(names, n)
 	}
-	sort.Slice(names, func(i, j int) bool { return s.nodes[names[i]].id < s.nodes[names[j]].id })
+	sort.Slice(names, func(i, j int) bool { return s.Nodes[names[i]].ID < s.Nodes[names[j]].ID })
 	return names
 }
 
-func prefixLength(address string) string {
+// PrefixLength is an address with the length of its network, which is always 24 bits.
+func PrefixLength(address string) string {
 	if ip := net.ParseIP(address); ip == nil {
 		return ""
 	}
 	return address + "/24"
 }
 
-// qemuVersion is the version of QEMU on the simulated nodes.
-const qemuVersion = "10.0.13"
+// QEMUVersion is the version of QEMU on the simulated nodes.
+const QEMUVersion = "10.0.13"

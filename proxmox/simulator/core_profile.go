@@ -54,7 +54,7 @@ func (p Profile) task(kind string) time.Duration {
 	return p.Task
 }
 
-// timeout is a time-out as this profile takes it.
-func (s *state) timeout(seconds int) time.Duration {
-	return time.Duration(float64(seconds) * s.profile.TimeoutScale * float64(time.Second))
+// Timeout is a time-out as this profile takes it.
+func (s *State) Timeout(seconds int) time.Duration {
+	return time.Duration(float64(seconds) * s.Profile.TimeoutScale * float64(time.Second))
 }

@@ -8,8 +8,9 @@ import (
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
-func (r *realm) openID() openid.Config {
-	o := r.options
+// OpenID is how the realm's provider is asked.
+func (r *Realm) OpenID() openid.Config {
+	o := r.Options
 	scopes := o["scopes"]
 	if scopes == "" {
 		scopes = "email profile"
@@ -18,25 +19,25 @@ func (r *realm) openID() openid.Config {
 		ACR: schema.SplitList(o["acr-values"]), Audiences: schema.SplitList(o["audiences"]), SkipUserInfo: o["query-userinfo"] == "0"}
 }
 
-// authenticate checks a password as the server behind a realm would.
-func (d *Directory) authenticate(name, password string) error {
-	if u, known := d.user(name); !known || u.Password == "" || u.Password != password {
+// Authenticate checks a password as the server behind a realm would.
+func (d *Directory) Authenticate(name, password string) error {
+	if u, known := d.User(name); !known || u.Password == "" || u.Password != password {
 		return errors.New("80090308: LdapErr: DSID-0C09030F, comment: AcceptSecurityContext error, data 52e")
 	}
 	return nil
 }
 
-// realm is a place where users are known.
-type realm struct {
-	name, kind, comment string
-	isDefault           bool
-	options             map[string]string
-	directory           *Directory // of ldap and ad
+// Realm is a place where users are known.
+type Realm struct {
+	Name, Kind, Comment string
+	IsDefault           bool
+	Options             map[string]string
+	Directory           *Directory // of ldap and ad
 }
 
-// factor is the type of the second factor that the realm demands, empty if it demands none.
-func (r *realm) factor() string {
-	kind, _ := objectOf(r.options["tfa"])["type"].(string)
+// Factor is the type of the second factor that the realm demands, empty if it demands none.
+func (r *Realm) Factor() string {
+	kind, _ := ObjectOf(r.Options["tfa"])["type"].(string)
 	return kind
 }
 
@@ -56,8 +57,8 @@ type DirectoryUser struct {
 	LastName  string `json:"lastName,omitempty"`
 }
 
-// user is the directory's user of this name; false if it has none.
-func (d *Directory) user(name string) (DirectoryUser, bool) {
+// User is the directory's user of this name; false if it has none.
+func (d *Directory) User(name string) (DirectoryUser, bool) {
 	if d == nil {
 		return DirectoryUser{}, false
 	}

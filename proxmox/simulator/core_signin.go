@@ -2,23 +2,24 @@ package simulator
 
 // The cluster's configuration files that are changed under a lock.
 const (
-	userLock    = "file-user_cfg"
-	haLock      = "domain-ha"
-	realmLock   = "file-domains_cfg"
-	storageLock = "file-storage_cfg"
+	UserLock    = "file-user_cfg"
+	HALock      = "domain-ha"
+	RealmLock   = "file-domains_cfg"
+	StorageLock = "file-storage_cfg"
 )
 
-// active tells whether a user is there, enabled and not expired.
-func (s *state) active(user string) bool {
-	u := s.acl.Users[user]
-	return u != nil && u.Enable && (u.Expire == 0 || u.Expire > s.unix())
+// Active tells whether a user is there, enabled and not expired.
+func (s *State) Active(user string) bool {
+	u := s.ACL.Users[user]
+	return u != nil && u.Enable && (u.Expire == 0 || u.Expire > s.Unix())
 }
 
-// loginError is a refusal of a sign-in by its endpoint: it comes late, against guessing.
-type loginError struct{ *apiError }
+// LoginError is a refusal of a sign-in by its endpoint: it comes late, against guessing.
+type LoginError struct{ *APIError }
 
-func (e *loginError) Unwrap() error { return e.apiError }
+func (e *LoginError) Unwrap() error { return e.APIError }
 
-func authenticationFailure() error {
-	return &loginError{&apiError{status: 401, message: "authentication failure"}}
+// AuthenticationFailure is the refusal of a sign-in; it is answered late.
+func AuthenticationFailure() error {
+	return &LoginError{&APIError{Status: 401, Message: "authentication failure"}}
 }

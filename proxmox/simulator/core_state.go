@@ -17,81 +17,81 @@ import (
 	"kubehenge.dev/proxmox/simulator/ticket"
 )
 
-// state is a simulated cluster: what there is, and what goes on. Handlers and tasks have it to themselves while they run.
-type state struct {
-	clock   clock.WithTicker
-	profile Profile
-	inside  Guests // nil: no guest agent ever answers
-	log     *slog.Logger
-	version access.Version
-	tickets *ticket.Signer
-	ca      []byte          // PEM, of the authority that signed the server's certificate
-	kinds   map[string]kind // qemu and lxc
-	manager func(*state)    // one cycle of the HA manager
+// State is a simulated cluster: what there is, and what goes on. Handlers and tasks have it to themselves while they run.
+type State struct {
+	Clock   clock.WithTicker
+	Profile Profile
+	Inside  Guests // nil: no guest agent ever answers
+	Log     *slog.Logger
+	Version access.Version
+	Tickets *ticket.Signer
+	CA      []byte          // PEM, of the authority that signed the server's certificate
+	Kinds   map[string]Kind // qemu and lxc
+	Manager func(*State)    // one cycle of the HA manager
 
-	ctx     context.Context // done when the server closes
-	cancel  context.CancelFunc
-	workers sync.WaitGroup
+	Context context.Context // done when the server closes
+	Cancel  context.CancelFunc
+	Workers sync.WaitGroup
 
-	mu       sync.Mutex // guards all below, up to the blank line
-	cluster  string     // its name, empty: a single node that is in no cluster
-	local    string     // the node that answers
-	options  map[string]string
-	nodes    map[string]*node
-	storages map[string]*storage
-	sdn      *sdn.Config
-	realms   map[string]*realm
-	volumes  map[string]*volume
-	guests   map[int]*guest
-	acl      *permission.Config
-	tfa      map[string]*tfa.Factors
-	openID   openid.Pending
-	walls    map[string]*firewall.Config // cluster, node/NAME and VMIDs
-	consoles int                         // given out so far
-	sessions map[string]*session         // consoles that wait, by port
-	tasks    []*task                     // oldest first
-	taskByID map[string]*task
-	pids     int
-	ha       haState
-	jobs     []*job
+	Mu       sync.Mutex // guards all below, up to the blank line
+	Cluster  string     // its name, empty: a single node that is in no cluster
+	Local    string     // the node that answers
+	Options  map[string]string
+	Nodes    map[string]*Node
+	Storages map[string]*Storage
+	SDN      *sdn.Config
+	Realms   map[string]*Realm
+	Volumes  map[string]*volume
+	Guests   map[int]*guest
+	ACL      *permission.Config
+	TFA      map[string]*tfa.Factors
+	OpenID   openid.Pending
+	Walls    map[string]*firewall.Config // cluster, node/NAME and VMIDs
+	Consoles int                         // given out so far
+	Sessions map[string]*Session         // consoles that wait, by port
+	Tasks    []*task                     // oldest first
+	TaskByID map[string]*task
+	PIDs     int
+	HA       HAManager
+	Jobs     []*Job
 
-	replications map[string]*replication
-	sections     map[string]map[string]row // by path and name
+	Replications map[string]*Replication
+	Sections     map[string]map[string]Row // by path and name
 
-	jump atomic.Int64  // nanoseconds by which the cluster's clock is off
-	done chan struct{} // told whenever a task ended or a cycle in the background went by
+	Jump atomic.Int64  // nanoseconds by which the cluster's clock is off
+	Done chan struct{} // told whenever a task ended or a cycle in the background went by
 }
 
-// newState is a cluster without anything in it.
-func newState(c clock.WithTicker, p Profile, inside Guests, log *slog.Logger, v access.Version) *state {
-	s := &state{clock: c, profile: p, inside: inside, log: log, version: v, pids: 1000, taskByID: map[string]*task{}, done: make(chan struct{}, 1)}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.tickets = ticket.New(s.now)
-	s.clear()
+// NewState is a cluster without anything in it.
+func NewState(c clock.WithTicker, p Profile, inside Guests, log *slog.Logger, v access.Version) *State {
+	s := &State{Clock: c, Profile: p, Inside: inside, Log: log, Version: v, PIDs: 1000, TaskByID: map[string]*task{}, Done: make(chan struct{}, 1)}
+	s.Context, s.Cancel = context.WithCancel(context.Background())
+	s.Tickets = ticket.New(s.Now)
+	s.Clear()
 	return s
 }
 
-// clear takes away all that an inventory describes. Tasks stay.
-func (s *state) clear() {
-	s.nodes, s.storages, s.realms = map[string]*node{}, map[string]*storage{}, map[string]*realm{}
-	s.volumes, s.guests, s.acl = map[string]*volume{}, map[int]*guest{}, permission.New()
-	s.sdn, s.tfa, s.ha, s.walls = sdn.New(), map[string]*tfa.Factors{}, newHA(), map[string]*firewall.Config{}
-	s.replications, s.sessions, s.sections = map[string]*replication{}, map[string]*session{}, map[string]map[string]row{}
-	s.jobs = nil
+// Clear takes away all that an inventory describes. Tasks stay.
+func (s *State) Clear() {
+	s.Nodes, s.Storages, s.Realms = map[string]*Node{}, map[string]*Storage{}, map[string]*Realm{}
+	s.Volumes, s.Guests, s.ACL = map[string]*volume{}, map[int]*guest{}, permission.New()
+	s.SDN, s.TFA, s.HA, s.Walls = sdn.New(), map[string]*tfa.Factors{}, newHA(), map[string]*firewall.Config{}
+	s.Replications, s.Sessions, s.Sections = map[string]*Replication{}, map[string]*Session{}, map[string]map[string]Row{}
+	s.Jobs = nil
 }
 
-// job is a backup job.
-type job struct {
-	id     string
-	fields map[string]string
-	last   int64 // when it ran, or was made; seconds since 1970
+// Job is a backup job.
+type Job struct {
+	ID     string
+	Fields map[string]string
+	Last   int64 // when it ran, or was made; seconds since 1970
 }
 
-// session is a console that waits for somebody to connect, at most once.
-type session struct {
-	kind, path string // term or vnc, and the path of the ACL that it belongs to
-	name       string // of the machine
-	password   string // of a screen
-	opened     chan struct{}
-	closed     chan struct{}
+// Session is a console that waits for somebody to connect, at most once.
+type Session struct {
+	Kind, Path string // term or vnc, and the path of the ACL that it belongs to
+	Name       string // of the machine
+	Password   string // of a screen
+	Opened     chan struct{}
+	Closed     chan struct{}
 }

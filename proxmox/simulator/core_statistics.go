@@ -19,7 +19,7 @@ type statistics struct {
 	DiskRead  int64   `json:"diskread"`
 	DiskWrite int64   `json:"diskwrite"`
 
-	status string    `json:"-"`
+	Status string    `json:"-"`
 	at     time.Time `json:"-"`
 }
 
@@ -37,84 +37,86 @@ type guestRow struct {
 	*statistics
 }
 
-func (s *state) guestRow(g *guest) *guestRow {
-	r := &guestRow{ID: g.kind + "/" + itoa(g.vmid), Type: g.kind, VMID: g.vmid, Node: g.node, Status: "unknown", statistics: s.known(g)}
+// GuestRow is a guest as the cluster knows it.
+func (s *State) GuestRow(g *guest) *guestRow {
+	r := &guestRow{ID: g.Kind + "/" + Itoa(g.VMID), Type: g.Kind, VMID: g.VMID, Node: g.Node, Status: "unknown", statistics: s.known(g)}
 	if r.statistics != nil {
-		r.Status = r.status
+		r.Status = r.statistics.Status
 	}
 	return r
 }
 
 // known is what the cluster knows about a guest: nothing if its node has been silent for too long.
-func (s *state) known(g *guest) *statistics {
-	if s.profile.Statistics == 0 && s.nodes[g.node].online {
-		return s.measure(g)
+func (s *State) known(g *guest) *statistics {
+	if s.Profile.Statistics == 0 && s.Nodes[g.Node].Online {
+		return s.Measure(g)
 	}
-	if g.heard == nil || s.now().Sub(g.heard.at) > expiry {
+	if g.heard == nil || s.Now().Sub(g.heard.at) > Expiry {
 		return nil
 	}
 	return g.heard
 }
 
-// broadcast lets all nodes that are on tell about their guests.
-func (s *state) broadcast() {
-	for _, g := range s.guests {
-		if s.nodes[g.node].online {
-			g.heard = s.measure(g)
+// Broadcast lets all nodes that are on tell about their guests.
+func (s *State) Broadcast() {
+	for _, g := range s.Guests {
+		if s.Nodes[g.Node].Online {
+			g.heard = s.Measure(g)
 		}
 	}
 }
 
-// measure takes the statistics of a guest now. The figures of the load are made up.
-func (s *state) measure(g *guest) *statistics {
+// Measure takes the statistics of a guest now. The figures of the load are made up.
+func (s *State) Measure(g *guest) *statistics {
 	st := &statistics{
-		Name: g.shownName(), Template: bit(g.template()), MaxCPU: float64(s.cpusOf(g)), MaxMem: g.memory(), MaxDisk: s.bootDiskSize(g),
-		status: g.status(), at: s.now(),
+		Name: g.ShownName(), Template: Bit(g.Template()), MaxCPU: float64(s.CPUsOf(g)), MaxMem: g.Memory(), MaxDisk: s.BootDiskSize(g),
+		Status: g.Status(), at: s.Now(),
 	}
 	host := int64(0)
-	if g.state != stopped {
+	if g.State != Stopped {
 		st.CPU, st.Mem, st.Uptime = 0.02, st.MaxMem/3, s.uptime(g)
 		st.NetIn, st.NetOut, st.DiskRead, st.DiskWrite = st.Uptime*700, st.Uptime*300, 1<<28, st.Uptime*4096
 		host = st.Mem + 1<<26
 	}
-	if s.version == "9.2" {
+	if s.Version == "9.2" {
 		st.MemHost = &host
 	}
 	return st
 }
 
-func (s *state) uptime(g *guest) int64 {
-	if g.state == stopped {
+func (s *State) uptime(g *guest) int64 {
+	if g.State == Stopped {
 		return 0
 	}
-	return int64(s.now().Sub(g.started) / time.Second)
+	return int64(s.Now().Sub(g.Started) / time.Second)
 }
 
 // tell lets whoever waits for the background look again.
-func (s *state) tell() {
+func (s *State) tell() {
 	select {
-	case s.done <- struct{}{}:
+	case s.Done <- struct{}{}:
 	default: // told already
 	}
 }
 
-func (s *state) every(d time.Duration, f func()) {
+// Every calls a function in such intervals until the server closes, with the lock held; never if the interval is 0.
+func (s *State) Every(d time.Duration, f func()) {
 	if d <= 0 {
 		return
 	}
-	ticker := s.clock.NewTicker(d)
-	s.workers.Add(1)
+	ticker := s.Clock.NewTicker(d)
+	s.Workers.Add(1)
 	go func() {
-		defer s.workers.Done()
+		defer s.Workers.Done()
 		defer ticker.Stop()
 		for {
 			select {
 			case <-ticker.C():
-				s.mu.Lock()
+				s.Mu.Lock()
 				f()
-				s.mu.Unlock()
+				s.Mu.Unlock()
 				s.tell()
-			case <-s.ctx.Done():
+			case <-s.Context.Done():
 				return
 			}
 		}

@@ -6,72 +6,75 @@ import (
 	"time"
 )
 
-// expiry is how long statistics are believed.
-const expiry = 300 * time.Second
+// Expiry is how long statistics are believed.
+const Expiry = 300 * time.Second
 
-// storage is a storage of the cluster.
-type storage struct {
-	name, kind string
-	content    []string // sorted
-	shared     bool
-	nodes      []string // empty: all
-	disabled   bool
-	size       int64 // bytes
-	full       bool  // nothing more fits, however much is free
-	options    map[string]string
+// Storage is a storage of the cluster.
+type Storage struct {
+	Name, Kind string
+	Content    []string // sorted
+	Shared     bool
+	Nodes      []string // empty: all
+	Disabled   bool
+	Size       int64 // bytes
+	Full       bool  // nothing more fits, however much is free
+	Options    map[string]string
 }
 
-// storageOn returns a storage if it may be used on a node.
-func (s *state) storageOn(node, name string) (*storage, error) {
-	st := s.storages[name]
+// StorageOn returns a storage if it may be used on a node.
+func (s *State) StorageOn(node, name string) (*Storage, error) {
+	st := s.Storages[name]
 	switch {
 	case st == nil:
-		return nil, fail("storage '%s' does not exist", name)
-	case st.disabled:
-		return nil, fail("storage '%s' is disabled", name)
-	case !st.on(node):
-		return nil, fail("storage '%s' is not available on node '%s'", name, node)
+		return nil, Fail("storage '%s' does not exist", name)
+	case st.Disabled:
+		return nil, Fail("storage '%s' is disabled", name)
+	case !st.On(node):
+		return nil, Fail("storage '%s' is not available on node '%s'", name, node)
 	}
 	return st, nil
 }
 
-func (st *storage) on(node string) bool {
-	return len(st.nodes) == 0 || slices.Contains(st.nodes, node)
+// On tells whether a node has the storage.
+func (st *Storage) On(node string) bool {
+	return len(st.Nodes) == 0 || slices.Contains(st.Nodes, node)
 }
 
-func (st *storage) holds(content string) bool { return slices.Contains(st.content, content) }
+// Holds tells whether the storage may hold content of a kind.
+func (st *Storage) Holds(content string) bool { return slices.Contains(st.Content, content) }
 
-// files tells whether volumes are files in directories: names then have a format as their ending.
-func (st *storage) files() bool {
-	switch st.kind {
+// Files tells whether volumes are files in directories: names then have a format as their ending.
+func (st *Storage) Files() bool {
+	switch st.Kind {
 	case "dir", "nfs", "cifs", "cephfs", "btrfs", "glusterfs":
 		return true
 	}
 	return false
 }
 
-// volumeKey is how volumes are kept: those of a shared storage once, others for each node.
-func (st *storage) volumeKey(node, id string) string {
-	if st.shared {
+// VolumeKey is how volumes are kept: those of a shared storage once, others for each node.
+func (st *Storage) VolumeKey(node, id string) string {
+	if st.Shared {
 		return id
 	}
 	return node + "\x00" + id
 }
 
-// used is the space that volumes take on a storage, in bytes.
-func (s *state) used(node, name string) int64 {
+// Used is the space that volumes take on a storage, in bytes.
+func (s *State) Used(node, name string) int64 {
 	total := int64(0)
-	for _, v := range s.volumes {
-		if v.storage == name && (v.node == "" || v.node == node) {
-			total += v.size
+	for _, v := range s.Volumes {
+		if v.Storage == name && (v.Node == "" || v.Node == node) {
+			total += v.Size
 		}
 	}
 	return total
 }
 
-// fits tells whether so many bytes find room on a storage.
-func (s *state) fits(st *storage, node string, bytes int64) bool {
-	return !st.full && s.used(node, st.name)+bytes <= st.size
+// Fits tells whether so many bytes find room on a storage.
+func (s *State) Fits(st *Storage, node string, bytes int64) bool {
+	return !st.Full && s.Used(node, st.Name)+bytes <= st.Size
 }
 
-func (st *storage) contentText() string { return strings.Join(st.content, ",") }
+// ContentText is what the storage may hold, as its configuration lists it.
+func (st *Storage) ContentText() string { return strings.Join(st.Content, ",") }

@@ -13,67 +13,68 @@ import (
 // Its work runs with the server's lock held, like a handler's; only while it sleeps, or talks to a guest, others get the
 // lock. With a profile that takes no time a task has therefore ended before its call is answered.
 type task struct {
-	s          *state
-	upid       string
-	node, kind string
-	id         string
-	user       string
-	token      string
-	pid        int
-	pstart     int64
-	started    time.Time
-	ended      time.Time
-	exit       string
-	lines      []string
+	State      *State
+	UPID       string
+	Node, Kind string
+	ID         string
+	User       string
+	Token      string
+	PID        int
+	PStart     int64
+	Started    time.Time
+	Ended      time.Time
+	Exit       string
+	Lines      []string
 
-	ctx    context.Context
-	abort  context.CancelCauseFunc
-	yield  func() // hands the lock to the call that waits for the task's start
-	warned int
+	Context context.Context
+	Abort   context.CancelCauseFunc
+	yield   func() // hands the lock to the call that waits for the task's start
+	warned  int
 }
 
-var errInterrupted = errors.New("interrupted by signal")
+var ErrInterrupted = errors.New("interrupted by signal")
 
 // work is what a task does. It returns the error that becomes its exit status.
 type work func(t *task) error
 
-// fork starts a task on a node and returns its UPID. It must be called with the lock held, which it still holds when
+// Fork starts a task on a node and returns its UPID. It must be called with the lock held, which it still holds when
 // it returns. Source of the UPID's form: pve-common src/PVE/UPID.pm.
-func (c *call) fork(node, kind, id string, w work) string {
-	return c.s.fork(c, node, kind, id, w)
+func (c *call) Fork(node, kind, id string, w work) string {
+	return c.State.Fork(c, node, kind, id, w)
 }
 
-func (s *state) fork(c *call, node, kind, id string, w work) string {
-	s.pids++
-	now := s.now()
-	t := &task{s: s, node: node, kind: kind, id: id, pid: s.pids, started: now, pstart: int64(s.pids)*7 + 100000, user: "root@pam"}
+// Fork is Call.Fork; without a call the task is root@pam's.
+func (s *State) Fork(c *call, node, kind, id string, w work) string {
+	s.PIDs++
+	now := s.Now()
+	t := &task{State: s, Node: node, Kind: kind, ID: id, PID: s.PIDs, Started: now, PStart: int64(s.PIDs)*7 + 100000, User: "root@pam"}
 	exit := ""
 	if c != nil {
-		t.user, t.token = c.user, c.token
-		if c.fault != nil {
-			exit = c.fault.TaskExit
+		t.User, t.Token = c.User, c.Token
+		if c.Fault != nil {
+			exit = c.Fault.TaskExit
 		}
 	}
-	owner := t.user
-	if t.token != "" {
-		owner += "!" + t.token
+	owner := t.User
+	if t.Token != "" {
+		owner += "!" + t.Token
 	}
-	t.upid = fmt.Sprintf("UPID:%s:%08X:%08X:%08X:%s:%s:%s:", node, t.pid, t.pstart, now.Unix(), kind, id, owner)
-	t.ctx, t.abort = context.WithCancelCause(s.ctx)
-	s.tasks = append(s.tasks, t)
-	s.taskByID[t.upid] = t
+	t.UPID = fmt.Sprintf("UPID:%s:%08X:%08X:%08X:%s:%s:%s:", node, t.PID, t.PStart, now.Unix(), kind, id, owner)
+	t.Context, t.Abort = context.WithCancelCause(s.Context)
+	s.Tasks = append(s.Tasks, t)
+	s.TaskByID[t.UPID] = t
 	if exit != "" {
-		w = failing(exit, c.giveUp)
+		w = failing(exit, c.GiveUp)
 	}
 	s.start(t, w)
-	return t.upid
+	return t.UPID
 }
 
 // failing is work that goes wrong before it has any effect. What its call reserved for it is given back, as by the work
 // itself.
 func failing(exit string, giveUp func()) work {
 	return func(t *task) error {
-		err := t.busy()
+		err := t.Busy()
 		if giveUp != nil {
 			giveUp()
 		}
@@ -85,7 +86,7 @@ func failing(exit string, giveUp func()) work {
 }
 
 // start runs the work until it ends or sleeps for the first time.
-func (s *state) start(t *task, w work) {
+func (s *State) start(t *task, w work) {
 	ready := make(chan struct{})
 	released := false
 	t.yield = func() {
@@ -94,11 +95,11 @@ func (s *state) start(t *task, w work) {
 			close(ready)
 			return
 		}
-		s.mu.Unlock()
+		s.Mu.Unlock()
 	}
-	s.workers.Add(1)
+	s.Workers.Add(1)
 	go func() {
-		defer s.workers.Done()
+		defer s.Workers.Done()
 		t.end(w(t))
 		t.yield()
 		s.tell()
@@ -108,71 +109,71 @@ func (s *state) start(t *task, w work) {
 
 // end records how the work ended.
 func (t *task) end(err error) {
-	t.ended = t.s.now()
+	t.Ended = t.State.Now()
 	switch {
 	case err != nil:
-		t.exit = strings.ReplaceAll(flat(err), "\n", " ")
-		t.lines = append(t.lines, "TASK ERROR: "+flat(err))
+		t.Exit = strings.ReplaceAll(Flat(err), "\n", " ")
+		t.Lines = append(t.Lines, "TASK ERROR: "+Flat(err))
 	case t.warned > 0:
-		t.exit = fmt.Sprintf("WARNINGS: %d", t.warned)
-		t.lines = append(t.lines, "TASK WARNINGS: "+fmt.Sprint(t.warned))
+		t.Exit = fmt.Sprintf("WARNINGS: %d", t.warned)
+		t.Lines = append(t.Lines, "TASK WARNINGS: "+fmt.Sprint(t.warned))
 	default:
-		t.exit = "OK"
-		t.lines = append(t.lines, "TASK OK")
+		t.Exit = "OK"
+		t.Lines = append(t.Lines, "TASK OK")
 	}
-	t.abort(nil)
-	t.s.log.Debug("task ended", "upid", t.upid, "exitstatus", t.exit)
+	t.Abort(nil)
+	t.State.Log.Debug("task ended", "upid", t.UPID, "exitstatus", t.Exit)
 }
 
-// sleep lets time pass by the server's clock. It returns an error if the task is stopped meanwhile.
-func (t *task) sleep(d time.Duration) error {
+// Sleep lets time pass by the server's clock. It returns an error if the task is stopped meanwhile.
+func (t *task) Sleep(d time.Duration) error {
 	if d <= 0 {
 		return t.interrupted()
 	}
-	timer := t.s.clock.NewTimer(d)
+	timer := t.State.Clock.NewTimer(d)
 	defer timer.Stop()
-	t.outside(func() {
+	t.Outside(func() {
 		select {
 		case <-timer.C():
-		case <-t.ctx.Done():
+		case <-t.Context.Done():
 		}
 	})
 	return t.interrupted()
 }
 
 func (t *task) interrupted() error {
-	if t.ctx.Err() != nil {
-		return errInterrupted
+	if t.Context.Err() != nil {
+		return ErrInterrupted
 	}
 	return nil
 }
 
-// outside runs f without the lock; the call that started the task is answered meanwhile.
-func (t *task) outside(f func()) {
+// Outside runs f without the lock; the call that started the task is answered meanwhile.
+func (t *task) Outside(f func()) {
 	t.yield()
 	f()
-	t.s.mu.Lock()
+	t.State.Mu.Lock()
 }
 
-// ask runs f, which asks a guest, without the lock. A task that has taken no time yet keeps its call waiting meanwhile.
-func (t *task) ask(f func()) {
-	t.s.mu.Unlock()
+// Ask runs f, which asks a guest, without the lock. A task that has taken no time yet keeps its call waiting meanwhile.
+func (t *task) Ask(f func()) {
+	t.State.Mu.Unlock()
 	f()
-	t.s.mu.Lock()
+	t.State.Mu.Lock()
 }
 
-// busy is the time that a task of its kind takes.
-func (t *task) busy() error { return t.sleep(t.s.profile.task(t.kind)) }
+// Busy is the time that a task of its kind takes.
+func (t *task) Busy() error { return t.Sleep(t.State.Profile.task(t.Kind)) }
 
-// say adds a line to the task's log.
-func (t *task) say(format string, args ...any) {
-	t.lines = append(t.lines, fmt.Sprintf(format, args...))
+// Say adds a line to the task's log.
+func (t *task) Say(format string, args ...any) {
+	t.Lines = append(t.Lines, fmt.Sprintf(format, args...))
 }
 
-// owner is the user or token that started the task.
-func (t *task) owner() string {
-	if t.token != "" {
-		return t.user + "!" + t.token
+// Owner is the user or token that started the task.
+func (t *task) Owner() string {
+	if t.Token != "" {
+		return t.User + "!" + t.Token
 	}
-	return t.user
+	return t.User
 }

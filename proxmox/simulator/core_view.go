@@ -7,15 +7,15 @@ import (
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
-// view is the machine as its inside sees it.
-func (s *state) view(g *guest) Guest {
-	v := Guest{VMID: g.vmid, Name: g.shownName(), Node: g.node, Cores: g.cpus(), MemoryMiB: int(g.memory() >> 20)}
-	v.Tags = guestconf.TagList(g.conf["tags"])
-	if pairs, err := schema.Format("smbios1").ParseProperties("smbios1", g.conf["smbios1"]); err == nil {
+// View is the machine as its inside sees it.
+func (s *State) View(g *guest) Guest {
+	v := Guest{VMID: g.VMID, Name: g.ShownName(), Node: g.Node, Cores: g.CPUs(), MemoryMiB: int(g.Memory() >> 20)}
+	v.Tags = guestconf.TagList(g.Conf["tags"])
+	if pairs, err := schema.Format("smbios1").ParseProperties("smbios1", g.Conf["smbios1"]); err == nil {
 		v.UUID = pairs.Values["uuid"]
 	}
 	for i := range 32 {
-		value := g.conf["net"+itoa(i)]
+		value := g.Conf["net"+Itoa(i)]
 		if value == "" {
 			continue
 		}
@@ -23,12 +23,12 @@ func (s *state) view(g *guest) Guest {
 			v.MACs = append(v.MACs, strings.ToUpper(card.Values["macaddr"]))
 		}
 	}
-	for _, d := range guestconf.Drives(g.conf) {
+	for _, d := range guestconf.Drives(g.Conf) {
 		if !d.CDROM() || v.ISO != nil {
 			continue
 		}
-		if vol := s.volume(g.node, d.File()); vol != nil {
-			v.ISO = vol.data
+		if vol := s.Volume(g.Node, d.File()); vol != nil {
+			v.ISO = vol.Data
 		}
 	}
 	return v

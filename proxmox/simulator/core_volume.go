@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// parsed is what the name of a volume says.
-type parsed struct {
-	content string
-	format  string
-	vmid    int    // owner of an image, or guest of a backup
-	guest   string // kind of guest of a backup
-	name    string // last part
-	base    string // name of the base volume of a linked clone
-	isBase  bool
+// VolumeName is what the name of a volume says.
+type VolumeName struct {
+	Content string
+	Format  string
+	VMID    int    // owner of an image, or guest of a backup
+	Guest   string // kind of guest of a backup
+	Name    string // last part
+	Base    string // name of the base volume of a linked clone
+	IsBase  bool
 }
 
 // names of files below a storage with directories. Source: pve-storage src/PVE/Storage/Plugin.pm parse_volname.
@@ -36,62 +36,62 @@ var (
 	driverNames = map[string]string{"lvm": "lvm", "lvmthin": "lvm", "zfspool": "zfs", "rbd": "rbd"}
 )
 
-// parseVolume reads the part of a volume ID behind the colon.
-func (st *storage) parseVolume(name string) (*parsed, error) {
-	if !st.files() {
+// ParseVolume reads the part of a volume ID behind the colon.
+func (st *Storage) ParseVolume(name string) (*VolumeName, error) {
+	if !st.Files() {
 		return st.parseBlock(name)
 	}
 	if m := linkedImage.FindStringSubmatch(name); m != nil {
 		vmid, _ := strconv.Atoi(m[5])
-		return &parsed{content: "images", format: m[7], vmid: vmid, name: m[6], base: m[1]}, nil
+		return &VolumeName{Content: "images", Format: m[7], VMID: vmid, Name: m[6], Base: m[1]}, nil
 	}
 	if m := image.FindStringSubmatch(name); m != nil {
 		vmid, _ := strconv.Atoi(m[1])
-		return &parsed{content: contentOf(m[3]), format: m[3], vmid: vmid, name: m[2], isBase: strings.HasPrefix(m[2], "base-")}, nil
+		return &VolumeName{Content: contentOf(m[3]), Format: m[3], VMID: vmid, Name: m[2], IsBase: strings.HasPrefix(m[2], "base-")}, nil
 	}
 	if m := isoFile.FindStringSubmatch(name); m != nil {
-		return &parsed{content: "iso", format: "raw", name: m[1]}, nil
+		return &VolumeName{Content: "iso", Format: "raw", Name: m[1]}, nil
 	}
 	if m := templateTar.FindStringSubmatch(name); m != nil {
-		return &parsed{content: "vztmpl", format: tarFormats[m[2]], name: m[1]}, nil
+		return &VolumeName{Content: "vztmpl", Format: tarFormats[m[2]], Name: m[1]}, nil
 	}
 	if m := importFile.FindStringSubmatch(name); m != nil {
-		return &parsed{content: "import", format: m[2], name: m[1]}, nil
+		return &VolumeName{Content: "import", Format: m[2], Name: m[1]}, nil
 	}
 	return st.parseOther(name)
 }
 
-func (st *storage) parseOther(name string) (*parsed, error) {
+func (st *Storage) parseOther(name string) (*VolumeName, error) {
 	if m := plainTar.FindStringSubmatch(name); m != nil {
-		return &parsed{content: "vztmpl", format: "tar", name: m[1]}, nil
+		return &VolumeName{Content: "vztmpl", Format: "tar", Name: m[1]}, nil
 	}
 	if m := rootDir.FindStringSubmatch(name); m != nil {
 		vmid, _ := strconv.Atoi(m[1])
-		return &parsed{content: "rootdir", format: "raw", vmid: vmid, name: m[1]}, nil
+		return &VolumeName{Content: "rootdir", Format: "raw", VMID: vmid, Name: m[1]}, nil
 	}
 	if m := backupFile.FindStringSubmatch(name); m != nil {
-		p := &parsed{content: "backup", format: strings.TrimPrefix(path.Ext(m[1]), "."), name: m[1]}
+		p := &VolumeName{Content: "backup", Format: strings.TrimPrefix(path.Ext(m[1]), "."), Name: m[1]}
 		if o := backupOwner.FindStringSubmatch(m[1]); o != nil {
-			p.guest = o[1]
-			p.vmid, _ = strconv.Atoi(o[2])
+			p.Guest = o[1]
+			p.VMID, _ = strconv.Atoi(o[2])
 		}
 		return p, nil
 	}
 	if m := snippet.FindStringSubmatch(name); m != nil {
-		return &parsed{content: "snippets", format: "snippet", name: m[1]}, nil
+		return &VolumeName{Content: "snippets", Format: "snippet", Name: m[1]}, nil
 	}
-	return nil, fail("unable to parse directory volume name '%s'", name)
+	return nil, Fail("unable to parse directory volume name '%s'", name)
 }
 
-func (st *storage) parseBlock(name string) (*parsed, error) {
+func (st *Storage) parseBlock(name string) (*VolumeName, error) {
 	m := blockImage.FindStringSubmatch(name)
 	if m == nil {
-		return nil, fail("unable to parse %s volume name '%s'", driverNames[st.kind], name)
+		return nil, Fail("unable to parse %s volume name '%s'", driverNames[st.Kind], name)
 	}
 	vmid, _ := strconv.Atoi(m[4])
-	p := &parsed{content: "images", format: "raw", vmid: vmid, name: m[2], base: m[1], isBase: m[3] == "base"}
+	p := &VolumeName{Content: "images", Format: "raw", VMID: vmid, Name: m[2], Base: m[1], IsBase: m[3] == "base"}
 	if m[3] == "subvol" || m[3] == "basevol" {
-		p.content, p.format = "rootdir", "subvol"
+		p.Content, p.Format = "rootdir", "subvol"
 	}
 	return p, nil
 }
@@ -103,64 +103,64 @@ func contentOf(format string) string {
 	return "images"
 }
 
-// listFormat is the format as listings show it.
-func (p *parsed) listFormat() string {
-	if p.content == "iso" {
+// ListFormat is the format as listings show it.
+func (p *VolumeName) ListFormat() string {
+	if p.Content == "iso" {
 		return "iso"
 	}
-	return p.format
+	return p.Format
 }
 
-// splitVolume cuts a volume ID.
-func splitVolume(id string) (storage, name string) {
+// SplitVolume cuts a volume ID.
+func SplitVolume(id string) (storage, name string) {
 	storage, name, _ = strings.Cut(id, ":")
 	return storage, name
 }
 
-// pathOf is the file or device of a volume.
-func (st *storage) pathOf(name string) string {
-	if !st.files() {
-		return "/dev/" + st.name + "/" + name
+// PathOf is the file or device of a volume.
+func (st *Storage) PathOf(name string) string {
+	if !st.Files() {
+		return "/dev/" + st.Name + "/" + name
 	}
-	root := st.options["path"]
-	p, err := st.parseVolume(name)
+	root := st.Options["path"]
+	p, err := st.ParseVolume(name)
 	if err != nil {
 		return root
 	}
-	switch p.content {
+	switch p.Content {
 	case "iso":
-		return root + "/template/iso/" + p.name
+		return root + "/template/iso/" + p.Name
 	case "vztmpl":
-		return root + "/template/cache/" + p.name
+		return root + "/template/cache/" + p.Name
 	case "backup":
-		return root + "/dump/" + p.name
+		return root + "/dump/" + p.Name
 	case "images":
-		return root + "/images/" + strconv.Itoa(p.vmid) + "/" + p.name
+		return root + "/images/" + strconv.Itoa(p.VMID) + "/" + p.Name
 	}
-	return root + "/" + p.content + "/" + p.name
+	return root + "/" + p.Content + "/" + p.Name
 }
 
-// defaultFormat is the format of new images.
-func (st *storage) defaultFormat() string { return "raw" }
+// DefaultFormat is the format of new images.
+func (st *Storage) DefaultFormat() string { return "raw" }
 
-// imageID is the ID of an image of a guest.
-func (st *storage) imageID(vmid int, name, format string) string {
-	if st.files() {
-		return st.name + ":" + strconv.Itoa(vmid) + "/" + name + "." + format
+// ImageID is the ID of an image of a guest.
+func (st *Storage) ImageID(vmid int, name, format string) string {
+	if st.Files() {
+		return st.Name + ":" + strconv.Itoa(vmid) + "/" + name + "." + format
 	}
-	return st.name + ":" + name
+	return st.Name + ":" + name
 }
 
-// freeName is the name of a new disk: the lowest number that neither an image nor a base image of the guest has.
-func (s *state) freeName(st *storage, node string, vmid int) string {
+// FreeName is the name of a new disk: the lowest number that neither an image nor a base image of the guest has.
+func (s *State) FreeName(st *Storage, node string, vmid int) string {
 	taken := map[string]bool{}
-	for _, v := range s.volumes {
-		if v.storage != st.name || v.vmid != vmid || v.node != "" && v.node != node {
+	for _, v := range s.Volumes {
+		if v.Storage != st.Name || v.VMID != vmid || v.Node != "" && v.Node != node {
 			continue
 		}
-		_, name := splitVolume(v.id)
-		if p, err := st.parseVolume(name); err == nil {
-			_, number, _ := strings.Cut(strings.TrimSuffix(p.name, path.Ext(p.name)), "-") // vm-, base-, subvol- or basevol-
+		_, name := SplitVolume(v.ID)
+		if p, err := st.ParseVolume(name); err == nil {
+			_, number, _ := strings.Cut(strings.TrimSuffix(p.Name, path.Ext(p.Name)), "-") // vm-, base-, subvol- or basevol-
 			taken[number] = true
 		}
 	}
@@ -172,82 +172,85 @@ func (s *state) freeName(st *storage, node string, vmid int) string {
 	}
 }
 
-// allocate makes a new image.
-func (s *state) allocate(st *storage, node string, vmid int, name, format string, size int64) *volume {
-	if !st.files() {
+// Allocate makes a new image.
+func (s *State) Allocate(st *Storage, node string, vmid int, name, format string, size int64) *volume {
+	if !st.Files() {
 		format = "raw"
 	}
-	v := &volume{id: st.imageID(vmid, name, format), storage: st.name, node: node, content: contentOf(format), format: format, size: size, vmid: vmid}
-	s.putVolume(v)
+	v := &volume{ID: st.ImageID(vmid, name, format), Storage: st.Name, Node: node, Content: contentOf(format), Format: format, Size: size, VMID: vmid}
+	s.PutVolume(v)
 	return v
 }
 
-// linkedClones tells whether an image is the base of another.
-func (s *state) linkedClones(v *volume) bool {
-	for _, other := range s.volumes {
-		if other.parent == v.id {
+// LinkedClones tells whether an image is the base of another.
+func (s *State) LinkedClones(v *volume) bool {
+	for _, other := range s.Volumes {
+		if other.Parent == v.ID {
 			return true
 		}
 	}
 	return false
 }
 
-// sectors rounds up to whole sectors, as tools tell the size of a file that is used as a disk.
-func sectors(size int64) int64 { return (size + 511) / 512 * 512 }
+// Sectors rounds up to whole sectors, as tools tell the size of a file that is used as a disk.
+func Sectors(size int64) int64 { return (size + 511) / 512 * 512 }
 
 // volume is something on a storage.
 type volume struct {
-	id        string // storage:name
-	storage   string
-	node      string // empty on a shared storage
-	content   string
-	format    string
-	size      int64
-	vmid      int
-	parent    string // volume ID of the base of a linked clone
-	ctime     int64
-	data      []byte
-	notes     string
-	protected bool
+	ID        string // storage:name
+	Storage   string
+	Node      string // empty on a shared storage
+	Content   string
+	Format    string
+	Size      int64
+	VMID      int
+	Parent    string // volume ID of the base of a linked clone
+	Created   int64
+	Data      []byte
+	Notes     string
+	Protected bool
 }
 
-func (s *state) volume(node, id string) *volume {
+// Volume returns a volume that a node sees by its ID, nil if it does not.
+func (s *State) Volume(node, id string) *volume {
 	name, _, ok := strings.Cut(id, ":")
-	st := s.storages[name]
+	st := s.Storages[name]
 	if !ok || st == nil {
 		return nil
 	}
-	return s.volumes[st.volumeKey(node, id)]
+	return s.Volumes[st.VolumeKey(node, id)]
 }
 
-func (s *state) putVolume(v *volume) {
-	st := s.storages[v.storage]
-	if st.shared {
-		v.node = ""
+// PutVolume keeps a volume under its ID, which may have changed.
+func (s *State) PutVolume(v *volume) {
+	st := s.Storages[v.Storage]
+	if st.Shared {
+		v.Node = ""
 	}
-	if v.ctime == 0 {
-		v.ctime = s.unix()
+	if v.Created == 0 {
+		v.Created = s.Unix()
 	}
-	s.volumes[st.volumeKey(v.node, v.id)] = v
+	s.Volumes[st.VolumeKey(v.Node, v.ID)] = v
 }
 
-func (s *state) dropVolume(v *volume) {
-	delete(s.volumes, s.storages[v.storage].volumeKey(v.node, v.id))
+// DropVolume takes a volume away, whatever refers to it.
+func (s *State) DropVolume(v *volume) {
+	delete(s.Volumes, s.Storages[v.Storage].VolumeKey(v.Node, v.ID))
 }
 
-// remove frees a volume if it is there.
-func (s *state) remove(node, id string) {
-	if v := s.volume(node, id); v != nil {
-		s.dropVolume(v)
+// RemoveVolume frees a volume if it is there.
+func (s *State) RemoveVolume(node, id string) {
+	if v := s.Volume(node, id); v != nil {
+		s.DropVolume(v)
 	}
 }
 
-// snapshots tells whether a volume can hold snapshots: raw files cannot.
-func (s *state) snapshots(node, id string) bool {
-	v := s.volume(node, id)
+// CanSnapshot tells whether a volume can hold snapshots: raw files cannot.
+func (s *State) CanSnapshot(node, id string) bool {
+	v := s.Volume(node, id)
 	if v == nil {
 		return false
 	}
-	st := s.storages[v.storage]
-	return v.format == "qcow2" || !st.files() && st.kind != "lvm"
+	st := s.Storages[v.Storage]
+	return v.Format == "qcow2" || !st.Files() && st.Kind != "lvm"
 }

@@ -15,7 +15,7 @@ var _ = schema.Define("log-ratelimit", `enable* bool default-key; burst int(0..)
 type scope struct {
 	env         string // as errors call it
 	path        string
-	read, write guard
+	read, write Guard
 	options     string
 	contents    string // what stands below the path, beside rules and options
 }
@@ -31,11 +31,11 @@ const (
 )
 
 func scopes() []scope {
-	guestRead, guestWrite := need("/vms/{vmid}", "VM.Audit"), need("/vms/{vmid}", "VM.Config.Network")
+	guestRead, guestWrite := Need("/vms/{vmid}", "VM.Audit"), Need("/vms/{vmid}", "VM.Config.Network")
 	const names = "aliases ipset log refs"
 	return []scope{
-		{firewall.Cluster, "/cluster/firewall", need("/", "Sys.Audit"), need("/", "Sys.Modify"), clustWall, "aliases groups ipset macros refs"},
-		{firewall.Host, "/nodes/{node}/firewall", need("/nodes/{node}", "Sys.Audit"), need("/nodes/{node}", "Sys.Modify"), hostWall, "log"},
+		{firewall.Cluster, "/cluster/firewall", Need("/", "Sys.Audit"), Need("/", "Sys.Modify"), clustWall, "aliases groups ipset macros refs"},
+		{firewall.Host, "/nodes/{node}/firewall", Need("/nodes/{node}", "Sys.Audit"), Need("/nodes/{node}", "Sys.Modify"), hostWall, "log"},
 		{firewall.VM, "/nodes/{node}/qemu/{vmid}/firewall", guestRead, guestWrite, guestWall, names},
 		{firewall.CT, "/nodes/{node}/lxc/{vmid}/firewall", guestRead, guestWrite, guestWall, names},
 		{firewall.VNet, "/cluster/sdn/vnets/{vnet}/firewall", onVNet("SDN.Audit|SDN.Allocate"), onVNet("SDN.Allocate"), vnetWall, ""},
@@ -43,24 +43,24 @@ func scopes() []scope {
 }
 
 // onVNet asks for a privilege on the VNet of the path, which its zone's name is a part of.
-func onVNet(privileges string) guard {
+func onVNet(privileges string) Guard {
 	return func(c *call) error {
-		name := c.text("vnet")
-		if c.s.sdn.Wanted.VNets[name] == nil {
-			return fail("invalid vnet specified")
+		name := c.Text("vnet")
+		if c.State.SDN.Wanted.VNets[name] == nil {
+			return Fail("invalid vnet specified")
 		}
-		return c.check("/sdn/zones/"+c.s.sdn.Wanted.VNets[name]["zone"]+"/"+name, privileges)
+		return c.Check("/sdn/zones/"+c.State.SDN.Wanted.VNets[name]["zone"]+"/"+name, privileges)
 	}
 }
 
 // firewallEndpoints are all firewalls. Those of guests are read and written on any node.
 // Source: pve-firewall src/PVE/API2/Firewall/.
-func firewallEndpoints() []*endpoint {
-	list := []*endpoint{on("GET /cluster/firewall/macros", anyone, "", listMacros)}
+func firewallEndpoints() []*Endpoint {
+	list := []*Endpoint{On("GET /cluster/firewall/macros", Anyone, "", listMacros)}
 	for _, s := range scopes() {
-		list = append(list, on("GET "+s.path, anyone, "", index(strings.TrimSpace(s.contents+" options rules")), anywhere),
-			on("GET "+s.path+"/options", s.read, "", (*call).readFirewallOptions),
-			on("PUT "+s.path+"/options", s.write, "delete configid-list; digest string(..64);"+s.options, (*call).updateFirewallOptions))
+		list = append(list, On("GET "+s.path, Anyone, "", Index(strings.TrimSpace(s.contents+" options rules")), Anywhere),
+			On("GET "+s.path+"/options", s.read, "", readFirewallOptions),
+			On("PUT "+s.path+"/options", s.write, "delete configid-list; digest string(..64);"+s.options, updateFirewallOptions))
 		here := s.rules(s.path+"/rules", s.env, "")
 		if s.env == firewall.Cluster {
 			here = append(here, s.groups()...)
@@ -69,7 +69,7 @@ func firewallEndpoints() []*endpoint {
 			here = append(here, s.names()...)
 		}
 		for _, e := range here {
-			e.node = s.env == firewall.Host
+			e.Node = s.env == firewall.Host
 		}
 		list = append(append(list, here...), s.logs()...)
 	}
@@ -77,37 +77,37 @@ func firewallEndpoints() []*endpoint {
 }
 
 // logs is the log, in which nothing ever stands: nothing is filtered.
-func (s scope) logs() []*endpoint {
+func (s scope) logs() []*Endpoint {
 	if !strings.Contains(s.contents, "log") {
 		return nil
 	}
-	who := need("/vms/{vmid}", "VM.Console")
+	who := Need("/vms/{vmid}", "VM.Console")
 	if s.env == firewall.Host {
-		who = need("/nodes/{node}", "Sys.Syslog")
+		who = Need("/nodes/{node}", "Sys.Syslog")
 	}
-	return []*endpoint{on("GET "+s.path+"/log", who, "limit int(0..); since int(0..); start int(0..); until int(0..)", func(*call) (any, error) {
-		return []any{row{"n": 1, "t": "no content"}}, nil
+	return []*Endpoint{On("GET "+s.path+"/log", who, "limit int(0..); since int(0..); start int(0..); until int(0..)", func(*call) (any, error) {
+		return []any{Row{"n": 1, "t": "no content"}}, nil
 	})}
 }
 
 // wall is the firewall that the call is about.
-func (c *call) wall() *firewall.Config {
+func wall(c *call) *firewall.Config {
 	switch {
-	case c.has("vmid"):
-		return c.s.wall(c.text("vmid"))
-	case c.has("node"):
-		return c.s.wall("node/" + c.node())
-	case c.has("vnet"):
-		return c.s.wall("vnet/" + c.text("vnet"))
+	case c.Has("vmid"):
+		return c.State.Wall(c.Text("vmid"))
+	case c.Has("node"):
+		return c.State.Wall("node/" + c.Node())
+	case c.Has("vnet"):
+		return c.State.Wall("vnet/" + c.Text("vnet"))
 	}
-	return c.s.wall(firewall.Cluster)
+	return c.State.Wall(firewall.Cluster)
 }
 
 // place is where the call's rules stand.
-func (c *call) place(env string) firewall.Place {
-	at := firewall.Place{Env: env, Cluster: c.s.wall(firewall.Cluster)}
-	if c.has("vmid") {
-		at.Own = c.wall()
+func place(c *call, env string) firewall.Place {
+	at := firewall.Place{Env: env, Cluster: c.State.Wall(firewall.Cluster)}
+	if c.Has("vmid") {
+		at.Own = wall(c)
 	}
 	return at
 }
@@ -115,16 +115,16 @@ func (c *call) place(env string) firewall.Place {
 func listMacros(*call) (any, error) {
 	rows := []any{}
 	for _, m := range firewall.Macros {
-		rows = append(rows, row{"macro": m, "descr": m + " traffic"})
+		rows = append(rows, Row{"macro": m, "descr": m + " traffic"})
 	}
 	return rows, nil
 }
 
-func (c *call) readFirewallOptions() (any, error) {
-	f := c.wall()
-	data := row{"digest": f.OptionsDigest()}
+func readFirewallOptions(c *call) (any, error) {
+	f := wall(c)
+	data := Row{"digest": f.OptionsDigest()}
 	for k, v := range f.Options {
-		data[k] = integer(v)
+		data[k] = Integer(v)
 	}
 	return data, nil
 }
@@ -132,21 +132,21 @@ func (c *call) readFirewallOptions() (any, error) {
 // notWall are parameters of the calls that are no options of a firewall.
 var notWall = strings.Fields("delete digest node vmid vnet")
 
-func (c *call) updateFirewallOptions() (any, error) {
-	f := c.wall()
-	if err := unmodified(f.OptionsDigest(), c.text("digest")); err != nil {
+func updateFirewallOptions(c *call) (any, error) {
+	f := wall(c)
+	if err := Unmodified(f.OptionsDigest(), c.Text("digest")); err != nil {
 		return nil, err
 	}
-	known := c.end.params.Names()
-	for _, k := range c.list("delete") {
+	known := c.Endpoint.Params.Names()
+	for _, k := range c.List("delete") {
 		if !slices.Contains(known, k) || slices.Contains(notWall, k) {
-			return nil, invalid("delete", "no such option '%s'", k)
+			return nil, Invalid("delete", "no such option '%s'", k)
 		}
 		delete(f.Options, k)
 	}
 	for _, k := range known {
-		if c.has(k) && !slices.Contains(notWall, k) {
-			f.Options[k] = c.text(k)
+		if c.Has(k) && !slices.Contains(notWall, k) {
+			f.Options[k] = c.Text(k)
 		}
 	}
 	return nil, nil

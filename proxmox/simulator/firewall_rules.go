@@ -9,41 +9,41 @@ const (
 )
 
 // rules are the calls for the list of rules at a path; names are the parameters in it.
-func (s scope) rules(path, env, names string) []*endpoint {
+func (s scope) rules(path, env, names string) []*Endpoint {
 	rule := path + "/{pos}"
-	return []*endpoint{
-		on("GET "+path, s.read, names, (*call).listFirewallRules),
-		on("POST "+path, s.write, names+"action* "+actionSpec+"; type* enum(in out forward group); pos int(0..);"+ruleFields, func(c *call) (any, error) { return c.insertFirewallRule(env) }),
-		on("GET "+rule, s.read, names, (*call).readFirewallRule),
-		on("PUT "+rule, s.write, names+"action "+actionSpec+"; type enum(in out forward group); moveto int(0..); delete configid-list;"+ruleFields, func(c *call) (any, error) { return c.updateFirewallRule(env) }),
-		on("DELETE "+rule, s.write, names+"digest string(..64)", (*call).deleteFirewallRule),
+	return []*Endpoint{
+		On("GET "+path, s.read, names, listFirewallRules),
+		On("POST "+path, s.write, names+"action* "+actionSpec+"; type* enum(in out forward group); pos int(0..);"+ruleFields, func(c *call) (any, error) { return insertFirewallRule(c, env) }),
+		On("GET "+rule, s.read, names, readFirewallRule),
+		On("PUT "+rule, s.write, names+"action "+actionSpec+"; type enum(in out forward group); moveto int(0..); delete configid-list;"+ruleFields, func(c *call) (any, error) { return updateFirewallRule(c, env) }),
+		On("DELETE "+rule, s.write, names+"digest string(..64)", deleteFirewallRule),
 	}
 }
 
 // ruleList is the list of rules that the call is about: a firewall's, or a security group's.
-func (c *call) ruleList() (*[]firewall.Rule, error) {
-	f := c.wall()
-	if _, named := c.uri["group"]; !named {
+func ruleList(c *call) (*[]firewall.Rule, error) {
+	f := wall(c)
+	if _, named := c.URI["group"]; !named {
 		return &f.Rules, nil
 	}
-	g := f.Groups[c.text("group")]
+	g := f.Groups[c.Text("group")]
 	if g == nil {
-		return nil, fail("no such security group '%s'", c.text("group"))
+		return nil, Fail("no such security group '%s'", c.Text("group"))
 	}
 	return &g.Rules, nil
 }
 
-func ruleRowOf(r firewall.Rule, pos int, digest string) row {
-	data := row{"pos": pos, "digest": digest}
+func ruleRowOf(r firewall.Rule, pos int, digest string) Row {
+	data := Row{"pos": pos, "digest": digest}
 	for k, v := range r {
 		data[k] = v
 	}
-	data["enable"] = integer(or(r["enable"], "0"))
+	data["enable"] = Integer(Or(r["enable"], "0"))
 	return data
 }
 
-func (c *call) listFirewallRules() (any, error) {
-	list, err := c.ruleList()
+func listFirewallRules(c *call) (any, error) {
+	list, err := ruleList(c)
 	if err != nil {
 		return nil, err
 	}
@@ -55,20 +55,20 @@ func (c *call) listFirewallRules() (any, error) {
 }
 
 // rule is the list of the call and the position that its path names.
-func (c *call) rule() (*[]firewall.Rule, int, error) {
-	list, err := c.ruleList()
+func rule(c *call) (*[]firewall.Rule, int, error) {
+	list, err := ruleList(c)
 	if err != nil {
 		return nil, 0, err
 	}
-	pos := c.number("pos", 0)
+	pos := c.Number("pos", 0)
 	if pos < 0 || pos >= len(*list) {
-		return nil, 0, fail("no rule at position %s", c.text("pos"))
+		return nil, 0, Fail("no rule at position %s", c.Text("pos"))
 	}
 	return list, pos, nil
 }
 
-func (c *call) readFirewallRule() (any, error) {
-	list, pos, err := c.rule()
+func readFirewallRule(c *call) (any, error) {
+	list, pos, err := rule(c)
 	if err != nil {
 		return nil, err
 	}
@@ -76,64 +76,64 @@ func (c *call) readFirewallRule() (any, error) {
 }
 
 // ruleOf is a rule with the call's fields in it.
-func (c *call) ruleOf(r firewall.Rule) firewall.Rule {
+func ruleOf(c *call, r firewall.Rule) firewall.Rule {
 	for _, k := range firewall.Fields {
-		if c.has(k) {
-			r[k] = c.text(k)
+		if c.Has(k) {
+			r[k] = c.Text(k)
 		}
 	}
 	return r
 }
 
-func (c *call) insertFirewallRule(env string) (any, error) {
-	list, err := c.ruleList()
+func insertFirewallRule(c *call, env string) (any, error) {
+	list, err := ruleList(c)
 	if err != nil {
 		return nil, err
 	}
-	r := c.ruleOf(firewall.Rule{})
-	if field, text := firewall.Verify(r, c.place(env)); field != "" {
-		return nil, invalid(field, "%s", text)
+	r := ruleOf(c, firewall.Rule{})
+	if field, text := firewall.Verify(r, place(c, env)); field != "" {
+		return nil, Invalid(field, "%s", text)
 	}
 	*list = firewall.Insert(*list, r)
 	return nil, nil
 }
 
-func (c *call) updateFirewallRule(env string) (any, error) {
-	list, err := c.ruleList()
+func updateFirewallRule(c *call, env string) (any, error) {
+	list, err := ruleList(c)
 	if err != nil {
 		return nil, err
 	}
-	if err := unmodified(firewall.Digest(*list), c.text("digest")); err != nil {
+	if err := Unmodified(firewall.Digest(*list), c.Text("digest")); err != nil {
 		return nil, err
 	}
-	if _, _, err := c.rule(); err != nil {
+	if _, _, err := rule(c); err != nil {
 		return nil, err
 	}
-	pos := c.number("pos", 0)
-	if to := c.number("moveto", pos); to != pos {
+	pos := c.Number("pos", 0)
+	if to := c.Number("moveto", pos); to != pos {
 		*list = firewall.Move(*list, pos, to)
 		return nil, nil
 	}
-	r := c.ruleOf(copyMap((*list)[pos]))
-	for _, k := range c.list("delete") {
+	r := ruleOf(c, CopyMap((*list)[pos]))
+	for _, k := range c.List("delete") {
 		delete(r, k)
 	}
-	if field, text := firewall.Verify(r, c.place(env)); field != "" {
-		return nil, invalid(field, "%s", text)
+	if field, text := firewall.Verify(r, place(c, env)); field != "" {
+		return nil, Invalid(field, "%s", text)
 	}
 	(*list)[pos] = r
 	return nil, nil
 }
 
-func (c *call) deleteFirewallRule() (any, error) {
-	list, err := c.ruleList()
+func deleteFirewallRule(c *call) (any, error) {
+	list, err := ruleList(c)
 	if err != nil {
 		return nil, err
 	}
-	if err := unmodified(firewall.Digest(*list), c.text("digest")); err != nil {
+	if err := Unmodified(firewall.Digest(*list), c.Text("digest")); err != nil {
 		return nil, err
 	}
-	list, pos, err := c.rule()
+	list, pos, err := rule(c)
 	if err != nil {
 		return nil, err
 	}

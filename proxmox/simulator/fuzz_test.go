@@ -20,7 +20,7 @@ func fuzzed(f *testing.F) (*Server, map[string]string) {
 		f.Fatal(err)
 	}
 	f.Cleanup(s.Close)
-	return s, map[string]string{"Cookie": "PVEAuthCookie=" + url.PathEscape(s.tickets.Sign("root@pam", "")), "CSRFPreventionToken": s.tickets.SignCSRF("root@pam")}
+	return s, map[string]string{"Cookie": "PVEAuthCookie=" + url.PathEscape(s.state.Tickets.Sign("root@pam", "")), "CSRFPreventionToken": s.state.Tickets.SignCSRF("root@pam")}
 }
 
 var token = regexp.MustCompile(`\A[A-Za-z]+\z`)
@@ -33,13 +33,13 @@ func FuzzCalls(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, e := range endpoints() {
-		path := "/" + strings.NewReplacer("{node}", "pve1", "{vmid}", "9000", "{storage}", "shared", "{userid}", "root@pam").Replace(strings.Join(e.path, "/"))
-		if e.method == "GET" || e.method == "DELETE" {
-			f.Add(e.method, path, "", "")
+		path := "/" + strings.NewReplacer("{node}", "pve1", "{vmid}", "9000", "{storage}", "shared", "{userid}", "root@pam").Replace(strings.Join(e.Path, "/"))
+		if e.Method == "GET" || e.Method == "DELETE" {
+			f.Add(e.Method, path, "", "")
 			continue
 		}
-		f.Add(e.method, path, "application/x-www-form-urlencoded", "vmid=100&newid=101&scsi0=shared:1&net0=virtio,bridge=vmbr0&delete=scsi0,net0&tags=a;b")
-		f.Add(e.method, path, "application/json", `{"disk":"scsi0","size":"+1G","poolid":"a/b","command":["x"],"path":"/","roles":"NoAccess","users":"root@pam"}`)
+		f.Add(e.Method, path, "application/x-www-form-urlencoded", "vmid=100&newid=101&scsi0=shared:1&net0=virtio,bridge=vmbr0&delete=scsi0,net0&tags=a;b")
+		f.Add(e.Method, path, "application/json", `{"disk":"scsi0","size":"+1G","poolid":"a/b","command":["x"],"path":"/","roles":"NoAccess","users":"root@pam"}`)
 	}
 	f.Add("POST", "/nodes/pve1/storage/kubehenge-iso/upload", "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"content\"\r\n\r\niso\r\n--x\r\nContent-Disposition: form-data; name=\"filename\"; filename=\"a.iso\"\r\n\r\nx\r\n--x--\r\n")
 	changed := true
@@ -48,9 +48,9 @@ func FuzzCalls(f *testing.F) {
 			return // would fetch what the input names; is no request
 		}
 		if changed { // each input meets the same state
-			s.mu.Lock()
+			s.state.Mu.Lock()
 			err := s.load(inv)
-			s.mu.Unlock()
+			s.state.Mu.Unlock()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,13 +79,13 @@ func FuzzRoutes(f *testing.F) {
 	f.Add("GET", "/nodes//storage/s/content/")
 	f.Add("POST", "///")
 	f.Fuzz(func(t *testing.T, method, path string) {
-		e, values := s.routes.match(method, path)
+		e, values := s.routes.Match(method, path)
 		if e == nil {
 			return
 		}
-		for _, segment := range e.path {
-			if name, isParam := parameter(segment); isParam && values[name] == "" {
-				t.Errorf("%s %q matches %v without a %s", method, path, e.path, name)
+		for _, segment := range e.Path {
+			if name, isParam := Parameter(segment); isParam && values[name] == "" {
+				t.Errorf("%s %q matches %v without a %s", method, path, e.Path, name)
 			}
 		}
 	})
@@ -134,15 +134,15 @@ func FuzzDrive(f *testing.F) {
 		if err != nil || again.String() != d.String() {
 			t.Fatalf("%q is printed as %q, which is read as %v, %v", value, d.String(), again, err)
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		before := len(s.volumes)
-		_, made, err := s.makeDrive("pve1", 100, option, value)
+		s.state.Mu.Lock()
+		defer s.state.Mu.Unlock()
+		before := len(s.state.Volumes)
+		_, made, err := MakeDrive(s.state, "pve1", 100, option, value)
 		if made != nil {
-			s.dropVolume(made)
+			s.state.DropVolume(made)
 		}
-		if len(s.volumes) != before {
-			t.Errorf("%q: %d volumes, then %d (%v)", value, before, len(s.volumes), err)
+		if len(s.state.Volumes) != before {
+			t.Errorf("%q: %d volumes, then %d (%v)", value, before, len(s.state.Volumes), err)
 		}
 	})
 }

@@ -1,44 +1,45 @@
 package simulator
 
-// copyOf is what a call to clone asks for.
-type copyOf struct {
-	source  *guest
-	conf    map[string]string // of the source, or of its snapshot
-	newid   int
-	target  string
-	storage *storage
-	full    bool
+// Copy is what a call to clone asks for.
+type Copy struct {
+	Source  *guest
+	Conf    map[string]string // of the source, or of its snapshot
+	VMID    int
+	Target  string
+	Storage *Storage
+	Full    bool
 }
 
-func (c *call) cloneTarget(o *copyOf) error {
-	if o.target == "" {
-		o.target = c.node()
+// CloneTarget asks whether the copy can go onto the node and the storage that the call names.
+func CloneTarget(c *call, o *Copy) error {
+	if o.Target == "" {
+		o.Target = c.Node()
 	}
-	if c.s.nodes[o.target] == nil {
-		return fail("no such cluster node '%s'", o.target)
+	if c.State.Nodes[o.Target] == nil {
+		return Fail("no such cluster node '%s'", o.Target)
 	}
-	name := c.text("storage")
+	name := c.Text("storage")
 	if name == "" {
-		return c.s.needQuorum()
+		return c.State.NeedQuorum()
 	}
-	st, err := c.s.storageOn(c.node(), name)
+	st, err := c.State.StorageOn(c.Node(), name)
 	if err != nil {
 		return err
 	}
-	if o.target != c.node() {
-		if _, err := c.s.storageOn(o.target, name); err != nil {
+	if o.Target != c.Node() {
+		if _, err := c.State.StorageOn(o.Target, name); err != nil {
 			return err
 		}
-		if !st.shared {
-			return fail("can't clone to non-shared storage '%s'", name)
+		if !st.Shared {
+			return Fail("can't clone to non-shared storage '%s'", name)
 		}
 	}
-	if c.kind() == "qemu" && !st.holds("images") {
-		return invalid("storage", "storage '%s' does not support vm images", name)
+	if c.Kind() == "qemu" && !st.Holds("images") {
+		return Invalid("storage", "storage '%s' does not support vm images", name)
 	}
-	o.storage = st
-	return c.s.needQuorum()
+	o.Storage = st
+	return c.State.NeedQuorum()
 }
 
-// notCopied are options that belong to the source alone.
-var notCopied = []string{"template", "lock", "parent", "snaptime", "vmstate", "digest"}
+// NotCopied are options that belong to the source alone.
+var NotCopied = []string{"template", "lock", "parent", "snaptime", "vmstate", "digest"}

@@ -8,94 +8,95 @@ import (
 	"kubehenge.dev/proxmox/simulator/guestconf"
 )
 
-func (c *call) destroy(t *task, node string, vmid int, purge bool) error {
-	s := c.s
-	g, err := s.guestOn(node, c.kind(), vmid)
+// Destroy is the task that deletes a guest with the images that belong to it; with purge, also from jobs and the HA manager.
+func Destroy(c *call, t *task, node string, vmid int, purge bool) error {
+	s := c.State
+	g, err := s.GuestOn(node, c.Kind(), vmid)
 	if err != nil {
 		return err
 	}
-	if g.lock() != "suspended" {
-		if err := c.unlocked(g); err != nil {
+	if g.Lock() != "suspended" {
+		if err := c.Unlocked(g); err != nil {
 			return err
 		}
 	}
-	owned := s.ownImages(g)
+	owned := OwnImages(s, g)
 	for _, id := range owned {
-		if v := s.volume(node, id); v != nil && s.linkedClones(v) {
-			return fail("base volume '%s' is still in use by linked cloned", id)
+		if v := s.Volume(node, id); v != nil && s.LinkedClones(v) {
+			return Fail("base volume '%s' is still in use by linked cloned", id)
 		}
 	}
-	g.conf["lock"] = "destroyed"
-	if err := t.busy(); err != nil {
-		delete(g.conf, "lock")
+	g.Conf["lock"] = "destroyed"
+	if err := t.Busy(); err != nil {
+		delete(g.Conf, "lock")
 		return err
 	}
 	for _, id := range owned {
-		s.remove(node, id)
+		s.RemoveVolume(node, id)
 	}
-	if c.flag("destroy-unreferenced-disks", false) {
-		s.removeAll(node, vmid)
+	if c.Flag("destroy-unreferenced-disks", false) {
+		removeAll(s, node, vmid)
 	}
-	if s.inside != nil && g.kind == "qemu" {
-		view := s.view(g)
-		t.ask(func() { s.inside.Destroy(t.ctx, view) })
+	if s.Inside != nil && g.Kind == "qemu" {
+		view := s.View(g)
+		t.Ask(func() { s.Inside.Destroy(t.Context, view) })
 	}
-	s.acl.RemoveGuest(vmid)
-	delete(s.walls, itoa(vmid))
+	s.ACL.RemoveGuest(vmid)
+	delete(s.Walls, Itoa(vmid))
 	if purge {
-		t.say("purging %s %d from related configurations..", map[string]string{"qemu": "VM", "lxc": "CT"}[g.kind], vmid)
-		s.purge(g)
+		t.Say("purging %s %d from related configurations..", map[string]string{"qemu": "VM", "lxc": "CT"}[g.Kind], vmid)
+		purgeRelated(s, g)
 	}
-	delete(s.guests, vmid)
+	delete(s.Guests, vmid)
 	return nil
 }
 
-// ownImages are the images of a guest that its configuration names, pending and snapshots included.
-func (s *state) ownImages(g *guest) []string {
-	confs := []map[string]string{g.conf, g.pending}
-	for _, snap := range g.snaps {
+// OwnImages are the images of a guest that its configuration names, pending and snapshots included.
+func OwnImages(s *State, g *guest) []string {
+	confs := []map[string]string{g.Conf, g.Pending}
+	for _, snap := range g.Snaps {
 		confs = append(confs, snap)
 	}
 	found := map[string]bool{}
 	for _, conf := range confs {
 		for _, id := range append(slices.Collect(maps.Values(guestconf.Images(conf))), conf["vmstate"]) {
-			if s.ownedBy(id, g.vmid) {
+			if s.OwnedBy(id, g.VMID) {
 				found[id] = true
 			}
 		}
 	}
-	return sortedKeys(found)
+	return SortedKeys(found)
 }
 
 // removeAll removes all images that bear the guest's ID.
-func (s *state) removeAll(node string, vmid int) {
-	for _, v := range s.volumes {
-		if v.vmid == vmid && (v.content == "images" || v.content == "rootdir") && (v.node == "" || v.node == node) {
-			s.dropVolume(v)
+func removeAll(s *State, node string, vmid int) {
+	for _, v := range s.Volumes {
+		if v.VMID == vmid && (v.Content == "images" || v.Content == "rootdir") && (v.Node == "" || v.Node == node) {
+			s.DropVolume(v)
 		}
 	}
 }
 
-// purge takes a guest out of backup and replication jobs and of the HA manager's configuration.
-func (s *state) purge(g *guest) {
-	kept := s.jobs[:0]
-	for _, j := range s.jobs {
-		list := strings.Split(j.fields["vmid"], ",")
+// purgeRelated takes a guest out of backup and replication jobs and of the HA manager's configuration.
+func purgeRelated(s *State, g *guest) {
+	kept := s.Jobs[:0]
+	for _, j := range s.Jobs {
+		list := strings.Split(j.Fields["vmid"], ",")
 		rest := list[:0]
 		for _, id := range list {
-			if id != itoa(g.vmid) {
+			if id != Itoa(g.VMID) {
 				rest = append(rest, id)
 			}
 		}
 		if len(rest) == 0 {
 			continue
 		}
-		if j.fields["vmid"] != "" {
-			j.fields["vmid"] = strings.Join(rest, ",")
+		if j.Fields["vmid"] != "" {
+			j.Fields["vmid"] = strings.Join(rest, ",")
 		}
 		kept = append(kept, j)
 	}
-	s.jobs = kept
-	s.ha.forget(haID(g))
-	s.forgetReplication(g.vmid)
+	s.Jobs = kept
+	s.HA.Forget(HAID(g))
+	s.ForgetReplication(g.VMID)
 }

@@ -1,6 +1,6 @@
 package simulator
 
 // guestArea are the calls that machines and containers have alike.
-func guestArea() []*endpoint {
+func guestArea() []*Endpoint {
 	return snapshotEndpoints()
 }

@@ -2,44 +2,45 @@ package simulator
 
 import "kubehenge.dev/proxmox/simulator/guestconf"
 
-// localVolumes are the volumes of a machine that only its node has: disks, and CDs.
-func (s *state) localVolumes(g *guest) (disks, cds []string) {
-	conf := copyMap(g.conf)
+// LocalVolumes are the volumes of a machine that only its node has: disks, and CDs.
+func LocalVolumes(s *State, g *guest) (disks, cds []string) {
+	conf := CopyMap(g.Conf)
 	for option, id := range guestconf.Images(conf) {
-		if name, _ := splitVolume(id); s.storages[name] != nil && !s.storages[name].shared && option != "" {
+		if name, _ := SplitVolume(id); s.Storages[name] != nil && !s.Storages[name].Shared && option != "" {
 			disks = append(disks, id)
 		}
 	}
 	for _, d := range guestconf.Drives(conf) {
-		name, _ := splitVolume(d.File())
-		if d.Volume() && d.CDROM() && !d.CloudInit() && s.storages[name] != nil && !s.storages[name].shared {
+		name, _ := SplitVolume(d.File())
+		if d.Volume() && d.CDROM() && !d.CloudInit() && s.Storages[name] != nil && !s.Storages[name].Shared {
 			cds = append(cds, d.File())
 		}
 	}
 	return disks, cds
 }
 
-func (s *state) missingStorages(g *guest, node string) []string {
+// MissingStorages are the storages of a machine that a node does not have.
+func MissingStorages(s *State, g *guest, node string) []string {
 	missing := map[string]bool{}
-	for _, d := range guestconf.Drives(g.conf) {
-		name, _ := splitVolume(d.File())
-		if st := s.storages[name]; d.Volume() && st != nil && !st.on(node) {
+	for _, d := range guestconf.Drives(g.Conf) {
+		name, _ := SplitVolume(d.File())
+		if st := s.Storages[name]; d.Volume() && st != nil && !st.On(node) {
 			missing[name] = true
 		}
 	}
-	return sortedKeys(missing)
+	return SortedKeys(missing)
 }
 
-// migrate is the task: its own text stands in the log, the exit status says only that it was aborted.
-func (s *state) migrate(t *task, from, to string, vmid int, withDisks bool) error {
-	g, err := s.guestOn(from, s.kindOf(vmid), vmid)
+// Migrate is the task: its own text stands in the log, the exit status says only that it was aborted.
+func Migrate(s *State, t *task, from, to string, vmid int, withDisks bool) error {
+	g, err := s.GuestOn(from, s.KindOf(vmid), vmid)
 	if err != nil {
 		return err
 	}
-	disks, cds := s.localVolumes(g)
+	disks, cds := LocalVolumes(s, g)
 	var problem string
 	switch {
-	case !s.nodes[to].online:
+	case !s.Nodes[to].Online:
 		problem = "Can't connect to destination address using public key"
 	case len(cds) > 0:
 		problem = "can't migrate local disk '" + cds[0] + "': local cdrom image"
@@ -47,31 +48,31 @@ func (s *state) migrate(t *task, from, to string, vmid int, withDisks bool) erro
 		problem = "can't live migrate attached local disks without with-local-disks option"
 	}
 	for _, id := range disks {
-		if v := s.volume(from, id); v != nil && v.vmid != vmid {
-			problem = "can't migrate local disk '" + id + "': owned by other VM (owner = VM " + itoa(v.vmid) + ")"
+		if v := s.Volume(from, id); v != nil && v.VMID != vmid {
+			problem = "can't migrate local disk '" + id + "': owned by other VM (owner = VM " + Itoa(v.VMID) + ")"
 		}
 	}
 	if problem != "" {
-		t.say("ERROR: Problem found while scanning volumes - %s", problem)
-		return fail("migration aborted")
+		t.Say("ERROR: Problem found while scanning volumes - %s", problem)
+		return Fail("migration aborted")
 	}
-	g.conf["lock"] = "migrate"
-	err = t.busy()
-	delete(g.conf, "lock")
+	g.Conf["lock"] = "migrate"
+	err = t.Busy()
+	delete(g.Conf, "lock")
 	if err != nil {
 		return err
 	}
-	if !s.nodes[to].online {
-		return fail("migration aborted")
+	if !s.Nodes[to].Online {
+		return Fail("migration aborted")
 	}
 	for _, id := range disks {
-		if v := s.volume(from, id); v != nil {
-			s.dropVolume(v)
-			v.node = to
-			s.putVolume(v)
+		if v := s.Volume(from, id); v != nil {
+			s.DropVolume(v)
+			v.Node = to
+			s.PutVolume(v)
 		}
 	}
-	g.node = to
-	s.turnReplication(vmid, from, to)
+	g.Node = to
+	s.TurnReplication(vmid, from, to)
 	return nil
 }

@@ -2,71 +2,71 @@ package simulator
 
 import "context"
 
-// cut takes a guest's power away with its node's; the guest learns of it in the background.
-func (s *state) cut(g *guest) {
-	if g.state == stopped {
+// Cut takes a guest's power away with its node's; the guest learns of it in the background.
+func Cut(s *State, g *guest) {
+	if g.State == Stopped {
 		return
 	}
-	g.state = stopped
-	if s.inside == nil || g.kind == "lxc" {
+	g.State = Stopped
+	if s.Inside == nil || g.Kind == "lxc" {
 		return
 	}
-	view := s.view(g)
-	s.workers.Add(1)
+	view := s.View(g)
+	s.Workers.Add(1)
 	go func() {
-		defer s.workers.Done()
-		s.inside.Stop(context.WithoutCancel(s.ctx), view)
+		defer s.Workers.Done()
+		s.Inside.Stop(context.WithoutCancel(s.Context), view)
 	}()
 }
 
-// powerOn starts a machine, with its pending changes applied.
-func (s *state) powerOn(t *task, node string, vmid int, skipLock bool) error {
-	g, err := s.guestOn(node, s.kindOf(vmid), vmid)
+// PowerOn starts a machine, with its pending changes applied.
+func PowerOn(s *State, t *task, node string, vmid int, skipLock bool) error {
+	g, err := s.GuestOn(node, s.KindOf(vmid), vmid)
 	if err != nil {
 		return err
 	}
-	name := map[string]string{"qemu": "VM", "lxc": "CT"}[g.kind]
+	name := map[string]string{"qemu": "VM", "lxc": "CT"}[g.Kind]
 	switch {
-	case g.template():
-		return fail("you can't start a %s if it's a template", map[string]string{"qemu": "vm", "lxc": "CT"}[g.kind])
-	case g.lock() != "" && g.lock() != "suspended" && g.lock() != "mounted" && !skipLock:
-		return fail("%s is locked (%s)", name, g.lock())
-	case g.state != stopped:
-		return fail("%s %d already running", name, vmid)
+	case g.Template():
+		return Fail("you can't start a %s if it's a template", map[string]string{"qemu": "vm", "lxc": "CT"}[g.Kind])
+	case g.Lock() != "" && g.Lock() != "suspended" && g.Lock() != "mounted" && !skipLock:
+		return Fail("%s is locked (%s)", name, g.Lock())
+	case g.State != Stopped:
+		return Fail("%s %d already running", name, vmid)
 	}
-	if err := s.kinds[g.kind].settle(s, g); err != nil {
+	if err := s.Kinds[g.Kind].Settle(s, g); err != nil {
 		return err
 	}
-	if err := s.kinds[g.kind].startable(s, g); err != nil {
+	if err := s.Kinds[g.Kind].Startable(s, g); err != nil {
 		return err
 	}
-	if err := t.busy(); err != nil {
+	if err := t.Busy(); err != nil {
 		return err
 	}
-	delete(g.conf, "lock")
-	s.pids++
-	g.state, g.started, g.pid = running, s.now(), s.pids
-	if s.inside == nil || g.kind == "lxc" {
+	delete(g.Conf, "lock")
+	s.PIDs++
+	g.State, g.Started, g.PID = Running, s.Now(), s.PIDs
+	if s.Inside == nil || g.Kind == "lxc" {
 		return nil
 	}
-	view := s.view(g)
-	t.ask(func() { err = s.inside.Start(t.ctx, view) })
+	view := s.View(g)
+	t.Ask(func() { err = s.Inside.Start(t.Context, view) })
 	if err != nil {
-		g.state = stopped
-		return fail("start failed: %v", err)
+		g.State = Stopped
+		return Fail("start failed: %v", err)
 	}
 	return nil
 }
 
-// powerOff cuts a machine's power.
-func (s *state) powerOff(t *task, g *guest) {
-	if g.state == stopped {
+// PowerOff cuts a machine's power.
+func PowerOff(s *State, t *task, g *guest) {
+	if g.State == Stopped {
 		return
 	}
-	g.state = stopped
-	_ = s.kinds[g.kind].settle(s, g) // what cannot be applied goes on waiting
-	if s.inside != nil && g.kind == "qemu" {
-		view := s.view(g)
-		t.ask(func() { s.inside.Stop(t.ctx, view) })
+	g.State = Stopped
+	_ = s.Kinds[g.Kind].Settle(s, g) // what cannot be applied goes on waiting
+	if s.Inside != nil && g.Kind == "qemu" {
+		view := s.View(g)
+		t.Ask(func() { s.Inside.Stop(t.Context, view) })
 	}
 }

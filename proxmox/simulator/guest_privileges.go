@@ -8,27 +8,28 @@ import (
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
-// target is the guest whose configuration a call sets: its ID and, when it is made, the pool it goes into.
-type target struct {
-	vmid   int
-	pool   string
-	create bool
+// Target is the guest whose configuration a call sets: its ID and, when it is made, the pool it goes into.
+type Target struct {
+	VMID   int
+	Pool   string
+	Create bool
 }
 
-// checkVM asks for a privilege on the guest, which the pool that it goes into may give as well.
-func (c *call) checkVM(t target, privileges string) error {
-	if t.pool != "" && c.may("/pool/"+t.pool, privileges) {
+// CheckVM asks for a privilege on the guest, which the pool that it goes into may give as well.
+func CheckVM(c *call, t Target, privileges string) error {
+	if t.Pool != "" && c.May("/pool/"+t.Pool, privileges) {
 		return nil
 	}
-	return c.check("/vms/"+itoa(t.vmid), privileges)
+	return c.Check("/vms/"+Itoa(t.VMID), privileges)
 }
 
-// checkBridge asks for the use of the bridges that a network card is attached to: with VLANs, of each of these.
-func (c *call) checkBridge(value string) error {
-	return c.checkBridgeOf(guestconf.FormatOf("net0"), value)
+// CheckBridge asks for the use of the bridges that a network card is attached to: with VLANs, of each of these.
+func CheckBridge(c *call, value string) error {
+	return CheckBridgeOf(c, guestconf.FormatOf("net0"), value)
 }
 
-func (c *call) checkBridgeOf(format *schema.Schema, value string) error {
+// CheckBridgeOf is CheckBridge for a network card of this format: those of containers have another.
+func CheckBridgeOf(c *call, format *schema.Schema, value string) error {
 	card, err := format.ParseProperties("net", value)
 	if err != nil {
 		return err
@@ -37,7 +38,7 @@ func (c *call) checkBridgeOf(format *schema.Schema, value string) error {
 	if !ok {
 		return nil
 	}
-	at := "/sdn/zones/" + c.s.zoneOf(bridge) + "/" + bridge
+	at := "/sdn/zones/" + c.State.ZoneOf(bridge) + "/" + bridge
 	var tags []string
 	if tag, ok := card.Get("tag"); ok {
 		tags = append(tags, tag)
@@ -46,10 +47,10 @@ func (c *call) checkBridgeOf(format *schema.Schema, value string) error {
 		tags = append(tags, vlans(trunks)...)
 	}
 	if len(tags) == 0 {
-		return c.check(at, "SDN.Use")
+		return c.Check(at, "SDN.Use")
 	}
 	for _, tag := range tags {
-		if err := c.check(at+"/"+tag, "SDN.Use"); err != nil {
+		if err := c.Check(at+"/"+tag, "SDN.Use"); err != nil {
 			return err
 		}
 	}
@@ -64,23 +65,23 @@ func vlans(trunks string) []string {
 		if !isRange {
 			to = from
 		}
-		for v := atoi64(from); v <= min(atoi64(to), 4094); v++ {
-			list = append(list, itoa(int(v)))
+		for v := Atoi64(from); v <= min(Atoi64(to), 4094); v++ {
+			list = append(list, Itoa(int(v)))
 		}
 	}
 	return list
 }
 
-// checkTags asks for the change of tags: those that are registered, or not for everybody, are the administrator's.
-func (c *call) checkTags(t target, old, now []string) error {
-	if err := c.checkVM(t, "VM.Config.Options"); err != nil {
+// CheckTags asks for the change of tags: those that are registered, or not for everybody, are the administrator's.
+func CheckTags(c *call, t Target, old, now []string) error {
+	if err := CheckVM(c, t, "VM.Config.Options"); err != nil {
 		return err
 	}
-	registered := guestconf.TagList(c.s.options["registered-tags"])
-	free := !strings.Contains(c.s.options["user-tag-access"], "user-allow=") || strings.Contains(c.s.options["user-tag-access"], "user-allow=free")
+	registered := guestconf.TagList(c.State.Options["registered-tags"])
+	free := !strings.Contains(c.State.Options["user-tag-access"], "user-allow=") || strings.Contains(c.State.Options["user-tag-access"], "user-allow=free")
 	for _, tag := range changedTags(old, now) {
-		if (slices.Contains(registered, tag) || !free) && !c.may("/", "Sys.Modify") {
-			return denied("/, Sys.Modify for modifying tag '" + tag + "'")
+		if (slices.Contains(registered, tag) || !free) && !c.May("/", "Sys.Modify") {
+			return Denied("/, Sys.Modify for modifying tag '" + tag + "'")
 		}
 	}
 	return nil

@@ -6,42 +6,43 @@ import (
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
-func (c *call) listGuests(kind string) (any, error) {
+// ListGuests lists the guests of a kind on the node of the path.
+func ListGuests(c *call, kind string) (any, error) {
 	rows := []any{}
-	for _, vmid := range c.s.vmids() {
-		g := c.s.guests[vmid]
-		if g.node == c.node() && g.kind == kind && c.may("/vms/"+itoa(vmid), "VM.Audit") {
-			rows = append(rows, c.s.statusRow(g))
+	for _, vmid := range c.State.VMIDs() {
+		g := c.State.Guests[vmid]
+		if g.Node == c.Node() && g.Kind == kind && c.May("/vms/"+Itoa(vmid), "VM.Audit") {
+			rows = append(rows, statusRow(c.State, g))
 		}
 	}
 	return rows, nil
 }
 
 // statusRow is a guest as its own node tells of it.
-func (s *state) statusRow(g *guest) row {
-	st := s.measure(g)
-	r := row{"vmid": g.vmid, "name": st.Name, "status": st.status, "cpus": s.cpusOf(g), "maxmem": st.MaxMem, "mem": st.Mem, "maxdisk": st.MaxDisk, "disk": st.Disk,
+func statusRow(s *State, g *guest) Row {
+	st := s.Measure(g)
+	r := Row{"vmid": g.VMID, "name": st.Name, "status": st.Status, "cpus": s.CPUsOf(g), "maxmem": st.MaxMem, "mem": st.Mem, "maxdisk": st.MaxDisk, "disk": st.Disk,
 		"uptime": st.Uptime, "cpu": st.CPU, "netin": st.NetIn, "netout": st.NetOut}
 	if st.MemHost != nil {
 		r["memhost"] = *st.MemHost
 	}
-	if g.kind == "lxc" {
-		r["type"], r["swap"], r["maxswap"], r["diskread"], r["diskwrite"] = "lxc", 0, int64(g.number("swap", 0))<<20, 0, 0
+	if g.Kind == "lxc" {
+		r["type"], r["swap"], r["maxswap"], r["diskread"], r["diskwrite"] = "lxc", 0, int64(g.Number("swap", 0))<<20, 0, 0
 	}
-	if g.template() {
+	if g.Template() {
 		r["template"] = 1
 	}
 	for _, option := range []string{"lock", "tags"} {
-		if v := g.conf[option]; v != "" {
+		if v := g.Conf[option]; v != "" {
 			r[option] = v
 		}
 	}
-	if g.conf["serial0"] == "socket" {
+	if g.Conf["serial0"] == "socket" {
 		r["serial"] = 1
 	}
-	if g.state != stopped {
-		r["pid"], r["diskread"], r["diskwrite"] = g.pid, st.DiskRead, st.DiskWrite
-		if s.version == "9.2" {
+	if g.State != Stopped {
+		r["pid"], r["diskread"], r["diskwrite"] = g.PID, st.DiskRead, st.DiskWrite
+		if s.Version == "9.2" {
 			for _, p := range []string{"cpufull", "cpusome", "iofull", "iosome", "memoryfull", "memorysome"} {
 				r["pressure"+p] = json.Number("0.00")
 			}
@@ -50,75 +51,78 @@ func (s *state) statusRow(g *guest) row {
 	return r
 }
 
-func (c *call) guestStatus() (any, error) {
-	g, err := c.guest()
+// GuestStatus answers for the guest of the path, as its node sees it now.
+func GuestStatus(c *call) (any, error) {
+	g, err := c.Guest()
 	if err != nil {
 		return nil, err
 	}
-	r := c.s.statusRow(g)
-	r["ha"] = c.s.haStatus(g)
-	if g.kind == "lxc" {
+	r := statusRow(c.State, g)
+	r["ha"] = c.State.HAStatus(g)
+	if g.Kind == "lxc" {
 		return r, nil
 	}
-	r["qmpstatus"] = g.state
-	if g.agentEnabled() {
+	r["qmpstatus"] = g.State
+	if g.AgentEnabled() {
 		r["agent"] = 1
 	}
-	if g.state != stopped {
+	if g.State != Stopped {
 		r["running-machine"], r["running-qemu"] = "pc-i440fx-10.0", "10.0.13"
-		r["proxmox-support"] = row{}
+		r["proxmox-support"] = Row{}
 	}
 	return r, nil
 }
 
-func (c *call) readConfig() (any, error) {
-	if c.flag("current", false) && c.has("snapshot") {
+// ReadConfig answers with the configuration of the guest of the path: pending changes included, without them, or a
+// snapshot's.
+func ReadConfig(c *call) (any, error) {
+	if c.Flag("current", false) && c.Has("snapshot") {
 		const text = "cannot use 'snapshot' parameter with 'current'"
-		return nil, invalidAll(schema.Errors{"snapshot": text, "current": text})
+		return nil, InvalidAll(schema.Errors{"snapshot": text, "current": text})
 	}
-	g, err := c.guest()
+	g, err := c.Guest()
 	if err != nil {
 		return nil, err
 	}
-	conf := g.wanted()
-	if c.flag("current", false) {
-		conf = g.conf
+	conf := g.Wanted()
+	if c.Flag("current", false) {
+		conf = g.Conf
 	}
-	if name := c.text("snapshot"); name != "" {
-		snap, ok := g.snaps[name]
+	if name := c.Text("snapshot"); name != "" {
+		snap, ok := g.Snaps[name]
 		if !ok {
-			return nil, fail("snapshot '%s' does not exist", name)
+			return nil, Fail("snapshot '%s' does not exist", name)
 		}
 		conf = snap
 	}
-	data := row{"digest": g.digest()}
+	data := Row{"digest": g.Digest()}
 	for k, v := range conf {
-		data[k] = g.shown(k, v)
+		data[k] = g.Shown(k, v)
 	}
 	return data, nil
 }
 
-// readPending lists every option with its value, and the one that comes with the next start.
-func (c *call) readPending() (any, error) {
-	g, err := c.guest()
+// ReadPending lists every option with its value, and the one that comes with the next start.
+func ReadPending(c *call) (any, error) {
+	g, err := c.Guest()
 	if err != nil {
 		return nil, err
 	}
 	rows := []any{}
-	for _, k := range sortedKeys(g.conf) {
-		r := row{"key": k, "value": g.shown(k, g.conf[k])}
-		if v, ok := g.pending[k]; ok {
-			r["pending"] = g.shown(k, v)
+	for _, k := range SortedKeys(g.Conf) {
+		r := Row{"key": k, "value": g.Shown(k, g.Conf[k])}
+		if v, ok := g.Pending[k]; ok {
+			r["pending"] = g.Shown(k, v)
 		}
-		if force, ok := g.removed[k]; ok {
-			r["delete"] = 1 + bit(force)
+		if force, ok := g.Removed[k]; ok {
+			r["delete"] = 1 + Bit(force)
 		}
 		rows = append(rows, r)
 	}
-	for _, k := range sortedKeys(g.pending) {
-		if _, ok := g.conf[k]; !ok {
-			rows = append(rows, row{"key": k, "pending": g.shown(k, g.pending[k])})
+	for _, k := range SortedKeys(g.Pending) {
+		if _, ok := g.Conf[k]; !ok {
+			rows = append(rows, Row{"key": k, "pending": g.Shown(k, g.Pending[k])})
 		}
 	}
-	return append(rows, row{"key": "digest", "value": g.digest()}), nil
+	return append(rows, Row{"key": "digest", "value": g.Digest()}), nil
 }

@@ -9,10 +9,10 @@ import (
 
 // snapshotEndpoints are the snapshots of machines and containers. Source: qemu-server src/PVE/API2/Qemu.pm, pve-container
 // src/PVE/API2/LXC/Snapshot.pm, pve-guest-common src/PVE/AbstractConfig.pm.
-func snapshotEndpoints() []*endpoint {
-	audit, change := need("/vms/{vmid}", "VM.Audit"), need("/vms/{vmid}", "VM.Snapshot")
+func snapshotEndpoints() []*Endpoint {
+	audit, change := Need("/vms/{vmid}", "VM.Audit"), Need("/vms/{vmid}", "VM.Snapshot")
 	const name = "snapname* configid(..40);"
-	var list []*endpoint
+	var list []*Endpoint
 	for _, kind := range []string{"qemu", "lxc"} {
 		at := "/nodes/{node}/" + kind + "/{vmid}/snapshot"
 		state := ""
@@ -20,35 +20,35 @@ func snapshotEndpoints() []*endpoint {
 			state = "vmstate bool"
 		}
 		list = append(list,
-			on("GET "+at, audit, "", (*call).listSnapshots),
-			on("POST "+at, change, name+"description string;"+state, (*call).takeSnapshot),
-			on("GET "+at+"/{snapname}", anyone, name, index("rollback config"), anywhere),
-			on("DELETE "+at+"/{snapname}", change, name+"force bool", (*call).deleteSnapshot),
-			on("POST "+at+"/{snapname}/rollback", need("/vms/{vmid}", "VM.Snapshot|VM.Snapshot.Rollback"), name+"start bool", (*call).rollback),
-			on("GET "+at+"/{snapname}/config", need("/vms/{vmid}", "VM.Snapshot|VM.Snapshot.Rollback|VM.Audit"), name, (*call).readSnapshot),
-			on("PUT "+at+"/{snapname}/config", change, name+"description string", (*call).updateSnapshot))
+			On("GET "+at, audit, "", listSnapshots),
+			On("POST "+at, change, name+"description string;"+state, takeSnapshot),
+			On("GET "+at+"/{snapname}", Anyone, name, Index("rollback config"), Anywhere),
+			On("DELETE "+at+"/{snapname}", change, name+"force bool", deleteSnapshot),
+			On("POST "+at+"/{snapname}/rollback", Need("/vms/{vmid}", "VM.Snapshot|VM.Snapshot.Rollback"), name+"start bool", rollback),
+			On("GET "+at+"/{snapname}/config", Need("/vms/{vmid}", "VM.Snapshot|VM.Snapshot.Rollback|VM.Audit"), name, readSnapshot),
+			On("PUT "+at+"/{snapname}/config", change, name+"description string", updateSnapshot))
 	}
 	return list
 }
 
-func (c *call) listSnapshots() (any, error) {
-	g, err := c.guest()
+func listSnapshots(c *call) (any, error) {
+	g, err := c.Guest()
 	if err != nil {
 		return nil, err
 	}
 	rows := []any{}
-	for _, name := range sortedKeys(g.snaps) {
-		r := row{"name": name, "description": g.snaps[name]["description"], "snaptime": atoi64(g.snaps[name]["snaptime"])}
-		if g.kind == "qemu" {
-			r["vmstate"] = bit(g.snaps[name]["vmstate"] != "")
+	for _, name := range SortedKeys(g.Snaps) {
+		r := Row{"name": name, "description": g.Snaps[name]["description"], "snaptime": Atoi64(g.Snaps[name]["snaptime"])}
+		if g.Kind == "qemu" {
+			r["vmstate"] = Bit(g.Snaps[name]["vmstate"] != "")
 		}
-		if p := g.snaps[name]["parent"]; p != "" {
+		if p := g.Snaps[name]["parent"]; p != "" {
 			r["parent"] = p
 		}
 		rows = append(rows, r)
 	}
-	current := row{"name": "current", "description": "You are here!", "running": bit(g.state != stopped), "digest": g.digest()}
-	if p := g.conf["parent"]; p != "" {
+	current := Row{"name": "current", "description": "You are here!", "running": Bit(g.State != Stopped), "digest": g.Digest()}
+	if p := g.Conf["parent"]; p != "" {
 		current["parent"] = p
 	}
 	return append(rows, current), nil
@@ -57,46 +57,46 @@ func (c *call) listSnapshots() (any, error) {
 // reservedSnapshot are names that mean something else, by the kind of guest.
 var reservedSnapshot = map[string][]string{"qemu": {"current", "pending"}, "lxc": {"current", "vzdump"}}
 
-func (c *call) takeSnapshot() (any, error) {
-	name := c.text("snapname")
-	if slices.Contains(reservedSnapshot[c.kind()], name) || c.kind() == "qemu" && strings.EqualFold(name, "pending") {
-		return nil, fail("unable to use snapshot name '%s' (reserved name)", name)
+func takeSnapshot(c *call) (any, error) {
+	name := c.Text("snapname")
+	if slices.Contains(reservedSnapshot[c.Kind()], name) || c.Kind() == "qemu" && strings.EqualFold(name, "pending") {
+		return nil, Fail("unable to use snapshot name '%s' (reserved name)", name)
 	}
-	if _, err := c.guest(); err != nil && c.kind() == "qemu" {
+	if _, err := c.Guest(); err != nil && c.Kind() == "qemu" {
 		return nil, err
 	}
-	node, vmid, kind := c.node(), c.vmid(), c.kind()
-	return c.fork(node, prefixOf(kind)+"snapshot", itoa(vmid), func(t *task) error {
-		g, err := c.s.guestOn(node, kind, vmid)
+	node, vmid, kind := c.Node(), c.VMID(), c.Kind()
+	return c.Fork(node, PrefixOf(kind)+"snapshot", Itoa(vmid), func(t *task) error {
+		g, err := c.State.GuestOn(node, kind, vmid)
 		if err != nil {
 			return err
 		}
-		if err := c.snapshotPossible(g, name); err != nil {
+		if err := snapshotPossible(c, g, name); err != nil {
 			return err
 		}
-		g.conf["lock"] = "snapshot"
-		err = t.busy()
-		delete(g.conf, "lock")
+		g.Conf["lock"] = "snapshot"
+		err = t.Busy()
+		delete(g.Conf, "lock")
 		if err != nil {
 			return err
 		}
-		return c.keepSnapshot(g, name)
+		return keepSnapshot(c, g, name)
 	}), nil
 }
 
-func (c *call) snapshotPossible(g *guest, name string) error {
-	if g.template() {
-		return fail("you can't take a snapshot if it's a template")
+func snapshotPossible(c *call, g *guest, name string) error {
+	if g.Template() {
+		return Fail("you can't take a snapshot if it's a template")
 	}
-	if err := c.unlocked(g); err != nil {
+	if err := c.Unlocked(g); err != nil {
 		return err
 	}
-	if g.snaps[name] != nil {
-		return fail("snapshot name '%s' already used", name)
+	if g.Snaps[name] != nil {
+		return Fail("snapshot name '%s' already used", name)
 	}
-	for option, id := range guestconf.Images(g.conf) {
-		if !guestconf.UnusedName.MatchString(option) && !strings.Contains(g.conf[option], "media=cdrom") && !c.s.snapshots(g.node, id) {
-			return fail("snapshot feature is not available")
+	for option, id := range guestconf.Images(g.Conf) {
+		if !guestconf.UnusedName.MatchString(option) && !strings.Contains(g.Conf[option], "media=cdrom") && !c.State.CanSnapshot(g.Node, id) {
+			return Fail("snapshot feature is not available")
 		}
 	}
 	return nil
@@ -107,72 +107,72 @@ func notInSnapshot(option string) bool {
 	return slices.Contains([]string{"lock", "description", "snaptime", "vmstate"}, option) || guestconf.UnusedName.MatchString(option)
 }
 
-func (c *call) keepSnapshot(g *guest, name string) error {
-	snap := map[string]string{"snaptime": itoa(int(c.s.unix()))}
-	for option, value := range g.conf {
+func keepSnapshot(c *call, g *guest, name string) error {
+	snap := map[string]string{"snaptime": Itoa(int(c.State.Unix()))}
+	for option, value := range g.Conf {
 		if !notInSnapshot(option) {
 			snap[option] = value
 		}
 	}
-	if d := c.text("description"); d != "" {
+	if d := c.Text("description"); d != "" {
 		snap["description"] = d
 	}
-	if c.flag("vmstate", false) && g.state != stopped {
-		state, err := c.s.saveState(g, name)
+	if c.Flag("vmstate", false) && g.State != Stopped {
+		state, err := saveState(c.State, g, name)
 		if err != nil {
 			return err
 		}
 		snap["vmstate"], snap["runningmachine"], snap["runningcpu"] = state, "pc-i440fx-10.0+pve0", "kvm64,enforce"
 	}
-	if g.snaps == nil {
-		g.snaps = map[string]map[string]string{}
+	if g.Snaps == nil {
+		g.Snaps = map[string]map[string]string{}
 	}
-	g.snaps[name] = snap
-	g.conf["parent"] = name
+	g.Snaps[name] = snap
+	g.Conf["parent"] = name
 	return nil
 }
 
 // saveState allocates the image that holds the memory of a machine: twice its size and some for its devices.
-func (s *state) saveState(g *guest, name string) (string, error) {
-	on := g.conf["vmstatestorage"]
-	for _, id := range guestconf.Images(g.conf) {
+func saveState(s *State, g *guest, name string) (string, error) {
+	on := g.Conf["vmstatestorage"]
+	for _, id := range guestconf.Images(g.Conf) {
 		if on == "" {
-			on, _ = splitVolume(id)
+			on, _ = SplitVolume(id)
 		}
 	}
-	st, err := s.storageOn(g.node, or(on, "local"))
+	st, err := s.StorageOn(g.Node, Or(on, "local"))
 	if err != nil {
 		return "", err
 	}
-	size := 2*g.memory() + 500<<20
-	if !s.fits(st, g.node, size) {
-		return "", fail("unable to create image: No space left on device")
+	size := 2*g.Memory() + 500<<20
+	if !s.Fits(st, g.Node, size) {
+		return "", Fail("unable to create image: No space left on device")
 	}
-	return s.allocate(st, g.node, g.vmid, "vm-"+itoa(g.vmid)+"-state-"+name, "raw", size).id, nil
+	return s.Allocate(st, g.Node, g.VMID, "vm-"+Itoa(g.VMID)+"-state-"+name, "raw", size).ID, nil
 }
 
-func (c *call) deleteSnapshot() (any, error) {
-	node, vmid, kind, name := c.node(), c.vmid(), c.kind(), c.text("snapname")
-	return c.fork(node, prefixOf(kind)+"delsnapshot", itoa(vmid), func(t *task) error {
-		g, err := c.s.guestOn(node, kind, vmid)
+func deleteSnapshot(c *call) (any, error) {
+	node, vmid, kind, name := c.Node(), c.VMID(), c.Kind(), c.Text("snapname")
+	return c.Fork(node, PrefixOf(kind)+"delsnapshot", Itoa(vmid), func(t *task) error {
+		g, err := c.State.GuestOn(node, kind, vmid)
 		if err != nil {
 			return err
 		}
-		snap := g.snaps[name]
+		snap := g.Snaps[name]
 		if snap == nil {
-			return fail("snapshot '%s' does not exist", name)
+			return Fail("snapshot '%s' does not exist", name)
 		}
-		if err := c.unlocked(g); err != nil {
+		if err := c.Unlocked(g); err != nil {
 			return err
 		}
-		g.conf["lock"] = "snapshot-delete"
-		err = t.busy()
-		delete(g.conf, "lock")
+		g.Conf["lock"] = "snapshot-delete"
+		err = t.Busy()
+		delete(g.Conf, "lock")
 		if err != nil {
 			return err
 		}
-		c.s.remove(node, snap["vmstate"])
-		for _, conf := range append(snapshotsOf(g), g.conf) {
+		c.State.RemoveVolume(node, snap["vmstate"])
+		for _, conf := range append(snapshotsOf(g), g.Conf) {
 			if conf["parent"] != name {
 				continue
 			}
@@ -181,62 +181,62 @@ func (c *call) deleteSnapshot() (any, error) {
 				delete(conf, "parent")
 			}
 		}
-		delete(g.snaps, name)
+		delete(g.Snaps, name)
 		return nil
 	}), nil
 }
 
 func snapshotsOf(g *guest) []map[string]string {
 	var list []map[string]string
-	for _, s := range g.snaps {
+	for _, s := range g.Snaps {
 		list = append(list, s)
 	}
 	return list
 }
 
-func (c *call) rollback() (any, error) {
-	node, vmid, kind, name := c.node(), c.vmid(), c.kind(), c.text("snapname")
-	start := c.flag("start", false)
+func rollback(c *call) (any, error) {
+	node, vmid, kind, name := c.Node(), c.VMID(), c.Kind(), c.Text("snapname")
+	start := c.Flag("start", false)
 	if start {
-		if err := c.check("/vms/"+itoa(vmid), "VM.PowerMgmt"); err != nil {
+		if err := c.Check("/vms/"+Itoa(vmid), "VM.PowerMgmt"); err != nil {
 			return nil, err
 		}
 	}
-	return c.fork(node, prefixOf(kind)+"rollback", itoa(vmid), func(t *task) error {
-		g, err := c.s.guestOn(node, kind, vmid)
+	return c.Fork(node, PrefixOf(kind)+"rollback", Itoa(vmid), func(t *task) error {
+		g, err := c.State.GuestOn(node, kind, vmid)
 		if err != nil {
 			return err
 		}
-		snap := g.snaps[name]
+		snap := g.Snaps[name]
 		switch {
-		case g.template():
-			return fail("you can't rollback if vm is a template")
+		case g.Template():
+			return Fail("you can't rollback if vm is a template")
 		case snap == nil:
-			return fail("snapshot '%s' does not exist", name)
+			return Fail("snapshot '%s' does not exist", name)
 		}
-		if err := c.unlocked(g); err != nil {
+		if err := c.Unlocked(g); err != nil {
 			return err
 		}
-		c.s.powerOff(t, g)
-		g.conf["lock"] = "rollback"
-		err = t.busy()
-		delete(g.conf, "lock")
+		PowerOff(c.State, t, g)
+		g.Conf["lock"] = "rollback"
+		err = t.Busy()
+		delete(g.Conf, "lock")
 		if err != nil {
 			return err
 		}
-		c.s.turnBack(g, name)
+		turnBack(c.State, g, name)
 		if snap["vmstate"] == "" && !start {
 			return nil
 		}
-		return c.s.powerOn(t, node, vmid, true)
+		return PowerOn(c.State, t, node, vmid, true)
 	}), nil
 }
 
 // turnBack gives a guest the configuration of a snapshot. Disks that it did not have then stay as unused ones.
-func (s *state) turnBack(g *guest, name string) {
-	snap := g.snaps[name]
+func turnBack(s *State, g *guest, name string) {
+	snap := g.Snaps[name]
 	conf := map[string]string{"parent": name}
-	for option, value := range g.conf {
+	for option, value := range g.Conf {
 		if guestconf.UnusedName.MatchString(option) || option == "description" {
 			conf[option] = value
 		}
@@ -247,16 +247,16 @@ func (s *state) turnBack(g *guest, name string) {
 			conf[option] = value
 		}
 	}
-	for option, id := range guestconf.Images(g.conf) {
-		if !guestconf.UnusedName.MatchString(option) && !strings.Contains(g.conf[option], "media=cdrom") && !hasValue(had, id) {
-			conf[freeUnused(conf)] = id
+	for option, id := range guestconf.Images(g.Conf) {
+		if !guestconf.UnusedName.MatchString(option) && !strings.Contains(g.Conf[option], "media=cdrom") && !hasValue(had, id) {
+			conf[FreeUnused(conf)] = id
 		}
 	}
-	g.conf, g.pending, g.removed = conf, nil, nil
+	g.Conf, g.Pending, g.Removed = conf, nil, nil
 	for option, id := range had {
-		if v := s.volume(g.node, id); v != nil && v.vmid == g.vmid {
+		if v := s.Volume(g.Node, id); v != nil && v.VMID == g.VMID {
 			if size := guestconf.SizeIn(snap[option]); size > 0 {
-				v.size = size
+				v.Size = size
 			}
 		}
 	}
@@ -272,44 +272,44 @@ func hasValue(m map[string]string, value string) bool {
 }
 
 // snapshotOf is the snapshot that the path names.
-func (c *call) snapshotOf() (*guest, map[string]string, error) {
-	g, err := c.guest()
+func snapshotOf(c *call) (*guest, map[string]string, error) {
+	g, err := c.Guest()
 	if err != nil {
 		return nil, nil, err
 	}
-	snap := g.snaps[c.text("snapname")]
+	snap := g.Snaps[c.Text("snapname")]
 	if snap == nil {
-		return nil, nil, fail("snapshot '%s' does not exist", c.text("snapname"))
+		return nil, nil, Fail("snapshot '%s' does not exist", c.Text("snapname"))
 	}
 	return g, snap, nil
 }
 
-func (c *call) readSnapshot() (any, error) {
-	g, snap, err := c.snapshotOf()
+func readSnapshot(c *call) (any, error) {
+	g, snap, err := snapshotOf(c)
 	if err != nil {
 		return nil, err
 	}
-	data := row{}
+	data := Row{}
 	for k, v := range snap {
-		data[k] = g.shown(k, v)
+		data[k] = g.Shown(k, v)
 		if k == "snaptime" {
-			data[k] = integer(v)
+			data[k] = Integer(v)
 		}
 	}
 	return data, nil
 }
 
-func (c *call) updateSnapshot() (any, error) {
-	if !c.has("description") {
+func updateSnapshot(c *call) (any, error) {
+	if !c.Has("description") {
 		return nil, nil
 	}
-	g, snap, err := c.snapshotOf()
+	g, snap, err := snapshotOf(c)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.unlocked(g); err != nil {
+	if err := c.Unlocked(g); err != nil {
 		return nil, err
 	}
-	snap["description"] = c.text("description")
+	snap["description"] = c.Text("description")
 	return nil, nil
 }

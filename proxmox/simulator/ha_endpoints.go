@@ -3,6 +3,6 @@ package simulator
 import "slices"
 
 // haArea are the calls of the HA manager.
-func haArea() []*endpoint {
+func haArea() []*Endpoint {
 	return slices.Concat(haEndpoints(), ruleEndpoints(), groupEndpoints())
 }

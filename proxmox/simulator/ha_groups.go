@@ -9,25 +9,25 @@ import (
 )
 
 // groupEndpoints are the groups of 8.4, which 9.x has turned into rules. Source: pve-ha-manager src/PVE/API2/HA/Groups.pm.
-func groupEndpoints() []*endpoint {
-	read, write := need("/", "Sys.Audit"), need("/", "Sys.Console")
-	return []*endpoint{
-		on("GET /cluster/ha/groups", read, "", (*call).listGroupsHA),
-		on("POST /cluster/ha/groups", write, "group* configid; nodes* ha-node-list;"+haGroupFields, (*call).createGroupHA),
-		on("GET /cluster/ha/groups/{group}", read, "", (*call).readGroupHA),
-		on("PUT /cluster/ha/groups/{group}", write, "nodes ha-node-list; delete configid-list(..4096); digest string(..64);"+strings.Replace(haGroupFields, "type enum(group)", "", 1), (*call).updateGroupHA),
-		on("DELETE /cluster/ha/groups/{group}", write, "", (*call).deleteGroupHA),
+func groupEndpoints() []*Endpoint {
+	read, write := Need("/", "Sys.Audit"), Need("/", "Sys.Console")
+	return []*Endpoint{
+		On("GET /cluster/ha/groups", read, "", listGroupsHA),
+		On("POST /cluster/ha/groups", write, "group* configid; nodes* ha-node-list;"+haGroupFields, createGroupHA),
+		On("GET /cluster/ha/groups/{group}", read, "", readGroupHA),
+		On("PUT /cluster/ha/groups/{group}", write, "nodes ha-node-list; delete configid-list(..4096); digest string(..64);"+strings.Replace(haGroupFields, "type enum(group)", "", 1), updateGroupHA),
+		On("DELETE /cluster/ha/groups/{group}", write, "", deleteGroupHA),
 	}
 }
 
 // groupRules are what the groups mean as rules.
-func (s *state) groupRules() []*ha.Rule {
+func groupRules(s *State) []*ha.Rule {
 	var rules []*ha.Rule
-	for _, id := range sortedKeys(s.ha.groups) {
-		g := s.ha.groups[id]
-		r := &ha.Rule{ID: "group-" + id, Kind: ha.NodeAffinity, Nodes: nodePriorities(schema.SplitList(g["nodes"])), Strict: g["restricted"] == "1"}
-		for _, sid := range sortedKeys(s.ha.resources) {
-			if s.ha.resources[sid].fields["group"] == id {
+	for _, id := range SortedKeys(s.HA.Groups) {
+		g := s.HA.Groups[id]
+		r := &ha.Rule{ID: "group-" + id, Kind: ha.NodeAffinity, Nodes: NodePriorities(schema.SplitList(g["nodes"])), Strict: g["restricted"] == "1"}
+		for _, sid := range SortedKeys(s.HA.Resources) {
+			if s.HA.Resources[sid].Fields["group"] == id {
 				r.Resources = append(r.Resources, sid)
 			}
 		}
@@ -37,132 +37,132 @@ func (s *state) groupRules() []*ha.Rule {
 }
 
 // goesBack tells whether a resource returns to a better node when one comes up.
-func (s *state) goesBack(r *haResource) bool {
-	if g := s.ha.groups[r.fields["group"]]; g != nil {
+func goesBack(s *State, r *HAResource) bool {
+	if g := s.HA.Groups[r.Fields["group"]]; g != nil {
 		return g["nofailback"] != "1"
 	}
-	return r.fields["failback"] != "0"
+	return r.Fields["failback"] != "0"
 }
 
 const haGroupFields = "restricted bool; nofailback bool; comment string(..4096); type enum(group)"
 
 // noGroups is the answer of 9.x to all calls that concern groups.
-func (c *call) noGroups(what string) error {
-	if c.s.version == access.V8 {
+func noGroups(c *call, what string) error {
+	if c.State.Version == access.V8 {
 		return nil
 	}
-	return fail("%s: ha groups have been migrated to rules", what)
+	return Fail("%s: ha groups have been migrated to rules", what)
 }
 
-func (s *state) groupsDigest() string {
+func groupsDigest(s *State) string {
 	var b strings.Builder
-	for _, id := range sortedKeys(s.ha.groups) {
-		b.WriteString(id + digestOf(s.ha.groups[id]))
+	for _, id := range SortedKeys(s.HA.Groups) {
+		b.WriteString(id + DigestOf(s.HA.Groups[id]))
 	}
-	return digestText(b.String())
+	return DigestText(b.String())
 }
 
-func (s *state) groupRow(id string) row {
-	r := row{"group": id, "type": "group", "digest": s.groupsDigest()}
-	for k, v := range s.ha.groups[id] {
+func groupRow(s *State, id string) Row {
+	r := Row{"group": id, "type": "group", "digest": groupsDigest(s)}
+	for k, v := range s.HA.Groups[id] {
 		r[k] = v
 		if k == "restricted" || k == "nofailback" {
-			r[k] = integer(v)
+			r[k] = Integer(v)
 		}
 	}
 	return r
 }
 
-func (c *call) listGroupsHA() (any, error) {
-	if err := c.noGroups("cannot index groups"); err != nil {
+func listGroupsHA(c *call) (any, error) {
+	if err := noGroups(c, "cannot index groups"); err != nil {
 		return nil, err
 	}
 	rows := []any{}
-	for _, id := range sortedKeys(c.s.ha.groups) {
-		rows = append(rows, c.s.groupRow(id))
+	for _, id := range SortedKeys(c.State.HA.Groups) {
+		rows = append(rows, groupRow(c.State, id))
 	}
 	return rows, nil
 }
 
-func (c *call) readGroupHA() (any, error) {
-	if err := c.noGroups("cannot read group"); err != nil {
+func readGroupHA(c *call) (any, error) {
+	if err := noGroups(c, "cannot read group"); err != nil {
 		return nil, err
 	}
-	id := c.text("group")
-	if c.s.ha.groups[id] == nil {
-		return nil, fail("no such ha group '%s'", id)
+	id := c.Text("group")
+	if c.State.HA.Groups[id] == nil {
+		return nil, Fail("no such ha group '%s'", id)
 	}
-	return c.s.groupRow(id), nil
+	return groupRow(c.State, id), nil
 }
 
-func (c *call) setGroupHA(id string) {
+func setGroupHA(c *call, id string) {
 	for _, k := range []string{"nodes", "restricted", "nofailback", "comment"} {
-		if c.has(k) {
-			c.s.ha.groups[id][k] = c.text(k)
+		if c.Has(k) {
+			c.State.HA.Groups[id][k] = c.Text(k)
 		}
 	}
 }
 
-func (c *call) createGroupHA() (any, error) {
-	if err := c.noGroups("cannot create group"); err != nil {
+func createGroupHA(c *call) (any, error) {
+	if err := noGroups(c, "cannot create group"); err != nil {
 		return nil, err
 	}
-	if err := c.s.needQuorum(); err != nil {
+	if err := c.State.NeedQuorum(); err != nil {
 		return nil, err
 	}
-	id := c.text("group")
-	return nil, c.locked(haLock, "create ha group failed", func() error {
-		if c.s.ha.groups[id] != nil {
-			return fail("ha group ID '%s' already defined", id)
+	id := c.Text("group")
+	return nil, c.Locked(HALock, "create ha group failed", func() error {
+		if c.State.HA.Groups[id] != nil {
+			return Fail("ha group ID '%s' already defined", id)
 		}
-		c.s.ha.groups[id] = map[string]string{}
-		c.setGroupHA(id)
+		c.State.HA.Groups[id] = map[string]string{}
+		setGroupHA(c, id)
 		return nil
 	})
 }
 
-func (c *call) updateGroupHA() (any, error) {
-	if err := c.noGroups("cannot update group"); err != nil {
+func updateGroupHA(c *call) (any, error) {
+	if err := noGroups(c, "cannot update group"); err != nil {
 		return nil, err
 	}
-	return nil, c.locked(haLock, "update ha group failed", c.changeGroupHA)
+	return nil, c.Locked(HALock, "update ha group failed", func() error { return changeGroupHA(c) })
 }
 
-func (c *call) changeGroupHA() error {
-	id := c.text("group")
-	switch d := c.text("digest"); {
-	case d != "" && d != c.s.groupsDigest():
-		return fail("detected modified configuration - file changed by other user? Try again.")
-	case c.s.ha.groups[id] == nil:
-		return fail("no such ha group '%s'", id)
+func changeGroupHA(c *call) error {
+	id := c.Text("group")
+	switch d := c.Text("digest"); {
+	case d != "" && d != groupsDigest(c.State):
+		return Fail("detected modified configuration - file changed by other user? Try again.")
+	case c.State.HA.Groups[id] == nil:
+		return Fail("no such ha group '%s'", id)
 	}
-	for _, k := range schema.SplitList(c.text("delete")) {
+	for _, k := range schema.SplitList(c.Text("delete")) {
 		switch k {
 		case "restricted", "nofailback", "comment":
-			delete(c.s.ha.groups[id], k)
+			delete(c.State.HA.Groups[id], k)
 		case "nodes":
-			return fail("unable to delete required option '%s'", k)
+			return Fail("unable to delete required option '%s'", k)
 		default:
-			return fail("no such option '%s'", k)
+			return Fail("no such option '%s'", k)
 		}
 	}
-	c.setGroupHA(id)
-	c.s.manageSoon()
+	setGroupHA(c, id)
+	c.State.ManageSoon()
 	return nil
 }
 
-func (c *call) deleteGroupHA() (any, error) {
-	if err := c.noGroups("cannot delete group"); err != nil {
+func deleteGroupHA(c *call) (any, error) {
+	if err := noGroups(c, "cannot delete group"); err != nil {
 		return nil, err
 	}
-	id := c.text("group")
-	return nil, c.locked(haLock, "delete ha group failed", func() error {
-		for _, sid := range sortedKeys(c.s.ha.resources) {
-			if c.s.ha.resources[sid].fields["group"] == id {
-				return fail("ha group is used by service '%s'", sid)
+	id := c.Text("group")
+	return nil, c.Locked(HALock, "delete ha group failed", func() error {
+		for _, sid := range SortedKeys(c.State.HA.Resources) {
+			if c.State.HA.Resources[sid].Fields["group"] == id {
+				return Fail("ha group is used by service '%s'", sid)
 			}
 		}
-		delete(c.s.ha.groups, id)
+		delete(c.State.HA.Groups, id)
 		return nil
 	})
 }

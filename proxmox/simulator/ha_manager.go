@@ -13,44 +13,44 @@ import (
 // manager is one cycle of the HA manager: it compares what is asked for with what is, and acts.
 // Source: pve-ha-manager src/PVE/HA/Manager.pm.
 type manager struct {
-	s        *state
+	s        *State
 	affinity *ha.Affinity
 	online   []string // nodes that take services
 }
 
 // haNodes are the nodes that the manager knows: none before it ran for the first time.
-func (s *state) haNodes() []string {
-	if !s.ha.ran {
+func haNodes(s *State) []string {
+	if !s.HA.Ran {
 		return nil
 	}
-	return s.nodeNames()
+	return s.NodeNames()
 }
 
 // affinity is what the rules, or the groups of 8.4, mean.
-func (s *state) affinity() *ha.Affinity {
-	rules := s.ha.rules
-	if s.version == access.V8 {
-		rules = s.groupRules()
+func affinity(s *State) *ha.Affinity {
+	rules := s.HA.Rules
+	if s.Version == access.V8 {
+		rules = groupRules(s)
 	}
-	return ha.Compile(rules, s.haNodes())
+	return ha.Compile(rules, haNodes(s))
 }
 
-// manageHA is one cycle of the manager.
-func manageHA(s *state) {
-	if !s.quorate() {
+// Manage is one cycle of the manager.
+func Manage(s *State) {
+	if !s.Quorate() {
 		return
 	}
-	s.ha.ran = s.ha.ran || len(s.ha.resources) > 0
-	m := &manager{s: s, affinity: s.affinity()}
-	for _, n := range s.nodeNames() {
-		if s.haNodeState(n) == "online" {
+	s.HA.Ran = s.HA.Ran || len(s.HA.Resources) > 0
+	m := &manager{s: s, affinity: affinity(s)}
+	for _, n := range s.NodeNames() {
+		if s.HANodeState(n) == "online" {
 			m.online = append(m.online, n)
 		}
 	}
 	m.adopt()
 	m.readCommands()
-	for _, sid := range sortedKeys(s.ha.services) {
-		r, g, sv := s.ha.resources[sid], s.guestOfSID(sid), s.ha.services[sid]
+	for _, sid := range SortedKeys(s.HA.Services) {
+		r, g, sv := s.HA.Resources[sid], s.GuestOfSID(sid), s.HA.Services[sid]
 		if r == nil || g == nil || sv == nil { // a guest may be asked in between, without the lock
 			continue
 		}
@@ -61,16 +61,16 @@ func manageHA(s *state) {
 // adopt takes new resources on and forgets those that are no longer there, or to be ignored.
 func (m *manager) adopt() {
 	s := m.s
-	maps.DeleteFunc(s.ha.services, func(sid string, _ *ha.Service) bool {
-		r := s.ha.resources[sid]
-		return r == nil || r.state == "ignored" || s.guestOfSID(sid) == nil
+	maps.DeleteFunc(s.HA.Services, func(sid string, _ *ha.Service) bool {
+		r := s.HA.Resources[sid]
+		return r == nil || r.State == "ignored" || s.GuestOfSID(sid) == nil
 	})
-	for sid, r := range s.ha.resources {
-		g := s.guestOfSID(sid)
-		if s.ha.services[sid] != nil || g == nil || r.state == "ignored" {
+	for sid, r := range s.HA.Resources {
+		g := s.GuestOfSID(sid)
+		if s.HA.Services[sid] != nil || g == nil || r.State == "ignored" {
 			continue
 		}
-		s.ha.services[sid] = &ha.Service{Node: g.node, State: map[bool]string{true: ha.Started, false: ha.Stopped}[r.state == "started"]}
+		s.HA.Services[sid] = &ha.Service{Node: g.Node, State: map[bool]string{true: ha.Started, false: ha.Stopped}[r.State == "started"]}
 	}
 }
 
@@ -78,45 +78,45 @@ func (m *manager) adopt() {
 // together that are to be apart is dropped.
 func (m *manager) readCommands() {
 	s := m.s
-	commands := s.ha.commands
-	s.ha.commands = nil
+	commands := s.HA.Commands
+	s.HA.Commands = nil
 	for _, c := range commands {
-		sv := s.ha.services[c.sid]
-		if sv == nil || !slices.Contains(m.online, c.node) || sv.Node == c.node {
+		sv := s.HA.Services[c.SID]
+		if sv == nil || !slices.Contains(m.online, c.Node) || sv.Node == c.Node {
 			continue
 		}
-		if blocking := m.affinity.Blocking(c.sid, c.node, s.ha.services); len(blocking) > 0 {
-			s.log.Debug("HA command dropped", "service", c.sid, "node", c.node, "because of", blocking)
+		if blocking := m.affinity.Blocking(c.SID, c.Node, s.HA.Services); len(blocking) > 0 {
+			s.Log.Debug("HA command dropped", "service", c.SID, "node", c.Node, "because of", blocking)
 			continue
 		}
-		for _, sid := range append([]string{c.sid}, s.managed(m.affinity.Together(c.sid))...) {
-			s.ha.services[sid].Command = &ha.Command{Kind: c.kind, Node: c.node}
+		for _, sid := range append([]string{c.SID}, managed(s, m.affinity.Together(c.SID))...) {
+			s.HA.Services[sid].Command = &ha.Command{Kind: c.Kind, Node: c.Node}
 		}
 	}
 }
 
 // tend lets one service go its next step.
-func (m *manager) tend(r *haResource, g *guest, sv *ha.Service) {
+func (m *manager) tend(r *HAResource, g *guest, sv *ha.Service) {
 	s := m.s
 	moving := sv.State == ha.Migrate || sv.State == ha.Relocate
 	if !moving {
-		sv.Node = g.node // somebody else may have moved it
+		sv.Node = g.Node // somebody else may have moved it
 	}
-	n := s.nodes[sv.Node]
+	n := s.Nodes[sv.Node]
 	switch {
-	case !n.online && r.state == "disabled" && sv.State == ha.Stopped:
-	case !n.online:
-		m.fence(r, g, sv, s.now().Sub(n.down))
+	case !n.Online && r.State == "disabled" && sv.State == ha.Stopped:
+	case !n.Online:
+		m.fence(r, g, sv, s.Now().Sub(n.Down))
 	case moving:
 	case sv.State == ha.Error:
-		if r.state == "disabled" {
+		if r.State == "disabled" {
 			*sv = ha.Service{Node: sv.Node, State: ha.Stopped}
 		}
-	case r.state == "started":
+	case r.State == "started":
 		m.keep(r, g, sv)
 	case sv.State == ha.Started:
 		sv.State, sv.Running = ha.RequestStop, false
-	case g.state != stopped:
+	case g.State != Stopped:
 		m.stop(g, sv)
 	default:
 		sv.State, sv.Running = ha.Stopped, false
@@ -127,23 +127,23 @@ func (m *manager) tend(r *haResource, g *guest, sv *ha.Service) {
 // stop shuts a guest down, by force if it does not follow.
 func (m *manager) stop(g *guest, sv *ha.Service) {
 	s := m.s
-	if s.busyWith(g) {
+	if busyWith(s, g) {
 		return
 	}
-	s.fork(nil, g.node, taskKind(g, "shutdown"), itoa(g.vmid), func(t *task) error {
-		if err := t.busy(); err != nil {
+	s.Fork(nil, g.Node, TaskKind(g, "shutdown"), Itoa(g.VMID), func(t *task) error {
+		if err := t.Busy(); err != nil {
 			return err
 		}
-		s.powerOff(t, g)
+		PowerOff(s, t, g)
 		return nil
 	})
-	if g.state == stopped {
+	if g.State == Stopped {
 		sv.State = ha.Stopped
 	}
 }
 
 // obey carries out a command to move.
-func (m *manager) obey(r *haResource, g *guest, sv *ha.Service) bool {
+func (m *manager) obey(r *HAResource, g *guest, sv *ha.Service) bool {
 	c := sv.Command
 	sv.Command = nil
 	if c == nil || !slices.Contains(m.online, c.Node) || c.Node == sv.Node {
@@ -154,8 +154,8 @@ func (m *manager) obey(r *haResource, g *guest, sv *ha.Service) bool {
 }
 
 // keep has a service run, and run where it belongs.
-func (m *manager) keep(r *haResource, g *guest, sv *ha.Service) {
-	if m.s.haNodeState(sv.Node) == "maintenance" && sv.Return == "" {
+func (m *manager) keep(r *HAResource, g *guest, sv *ha.Service) {
+	if m.s.HANodeState(sv.Node) == "maintenance" && sv.Return == "" {
 		sv.Return = sv.Node
 	}
 	sv.State = ha.Started
@@ -163,14 +163,14 @@ func (m *manager) keep(r *haResource, g *guest, sv *ha.Service) {
 		return
 	}
 	preference := ha.Stay
-	if sv.Tries > int(atoi64(or(r.fields["max_restart"], "1"))) {
+	if sv.Tries > int(Atoi64(Or(r.Fields["max_restart"], "1"))) {
 		sv.Tries, sv.Failed, preference = 0, append(sv.Failed, sv.Node), ha.Next
-		if len(sv.Failed) > int(atoi64(or(r.fields["max_relocate"], "1"))) {
+		if len(sv.Failed) > int(Atoi64(Or(r.Fields["max_relocate"], "1"))) {
 			sv.State = ha.Error
 			return
 		}
 	}
-	to := m.affinity.Select(r.sid, ha.Choice{Services: m.s.ha.services, Online: m.online, Failback: m.s.goesBack(r), Preference: preference})
+	to := m.affinity.Select(r.SID, ha.Choice{Services: m.s.HA.Services, Online: m.online, Failback: goesBack(m.s, r), Preference: preference})
 	if to == "" || to == sv.Node {
 		if to != "" && sv.Return == sv.Node {
 			sv.Return = ""
@@ -182,7 +182,7 @@ func (m *manager) keep(r *haResource, g *guest, sv *ha.Service) {
 		sv.Return = ""
 	}
 	kind := ha.Migrate
-	if g.kind == "lxc" {
+	if g.Kind == "lxc" {
 		kind = ha.Relocate
 	}
 	m.move(r, g, sv, kind, to)
@@ -191,44 +191,44 @@ func (m *manager) keep(r *haResource, g *guest, sv *ha.Service) {
 // run starts a service that does not run.
 func (m *manager) run(g *guest, sv *ha.Service) {
 	s := m.s
-	if g.state != stopped {
+	if g.State != Stopped {
 		sv.Tries, sv.Failed, sv.Running = 0, nil, true
 		return
 	}
-	if s.busyWith(g) {
+	if busyWith(s, g) {
 		return
 	}
 	sv.Tries++
 	sv.Running = false
-	s.fork(nil, g.node, taskKind(g, "start"), itoa(g.vmid), func(t *task) error {
-		t.say("task started by HA resource agent")
-		return s.powerOn(t, g.node, g.vmid, false)
+	s.Fork(nil, g.Node, TaskKind(g, "start"), Itoa(g.VMID), func(t *task) error {
+		t.Say("task started by HA resource agent")
+		return PowerOn(s, t, g.Node, g.VMID, false)
 	})
 }
 
 // busyWith tells whether a task of the guest is running; those that only ask the manager for something do not count.
-func (s *state) busyWith(g *guest) bool {
-	return slices.ContainsFunc(s.tasks, func(t *task) bool {
-		return t.ended.IsZero() && t.id == itoa(g.vmid) && !strings.HasPrefix(t.kind, "ha")
+func busyWith(s *State, g *guest) bool {
+	return slices.ContainsFunc(s.Tasks, func(t *task) bool {
+		return t.Ended.IsZero() && t.ID == Itoa(g.VMID) && !strings.HasPrefix(t.Kind, "ha")
 	})
 }
 
 // move takes a service to another node: running, or after a shutdown if it is to be relocated.
-func (m *manager) move(r *haResource, g *guest, sv *ha.Service, kind, to string) {
+func (m *manager) move(r *HAResource, g *guest, sv *ha.Service, kind, to string) {
 	s := m.s
-	if s.busyWith(g) {
+	if busyWith(s, g) {
 		sv.Command = &ha.Command{Kind: kind, Node: to}
 		return
 	}
-	from := g.node
+	from := g.Node
 	sv.State, sv.Target = kind, to
-	s.fork(nil, from, taskKind(g, "migrate"), itoa(g.vmid), func(t *task) error {
+	s.Fork(nil, from, TaskKind(g, "migrate"), Itoa(g.VMID), func(t *task) error {
 		if kind == ha.Relocate {
-			s.powerOff(t, g)
+			PowerOff(s, t, g)
 		}
-		err := s.migrate(t, from, to, g.vmid, true)
-		sv.Target, sv.Node = "", g.node
-		sv.State = map[bool]string{true: ha.Started, false: ha.RequestStop}[r.state == "started"]
+		err := Migrate(s, t, from, to, g.VMID, true)
+		sv.Target, sv.Node = "", g.Node
+		sv.State = map[bool]string{true: ha.Started, false: ha.RequestStop}[r.State == "started"]
 		return err
 	})
 }
@@ -238,9 +238,9 @@ var removableLocks = []string{"backup", "mounted", "migrate", "clone", "rollback
 
 // fence follows a node that is gone: after the delay it counts as fenced, after another its services are recovered
 // elsewhere. Local disks do not move.
-func (m *manager) fence(r *haResource, g *guest, sv *ha.Service, gone time.Duration) {
+func (m *manager) fence(r *HAResource, g *guest, sv *ha.Service, gone time.Duration) {
 	s := m.s
-	delay := s.profile.FenceDelay
+	delay := s.Profile.FenceDelay
 	switch {
 	case gone < delay:
 		return
@@ -249,16 +249,16 @@ func (m *manager) fence(r *haResource, g *guest, sv *ha.Service, gone time.Durat
 		return
 	}
 	sv.State = ha.Recovery
-	to := m.affinity.Select(r.sid, ha.Choice{Services: s.ha.services, Online: m.online, Preference: ha.Best})
+	to := m.affinity.Select(r.SID, ha.Choice{Services: s.HA.Services, Online: m.online, Preference: ha.Best})
 	if to == "" {
 		return
 	}
-	g.node, sv.Node, g.state = to, to, stopped
-	if slices.Contains(removableLocks, g.lock()) {
-		delete(g.conf, "lock")
+	g.Node, sv.Node, g.State = to, to, Stopped
+	if slices.Contains(removableLocks, g.Lock()) {
+		delete(g.Conf, "lock")
 	}
-	sv.State = map[bool]string{true: ha.Started, false: ha.Stopped}[r.state == "started"]
-	if r.state == "started" {
+	sv.State = map[bool]string{true: ha.Started, false: ha.Stopped}[r.State == "started"]
+	if r.State == "started" {
 		m.run(g, sv)
 	}
 }

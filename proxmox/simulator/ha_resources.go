@@ -11,244 +11,244 @@ import (
 const haFields = "state enum(started stopped enabled disabled ignored); max_restart int(0..); max_relocate int(0..); group configid; comment string(..4096)"
 
 // haEndpoints are HA resources. Source: pve-ha-manager src/PVE/API2/HA/.
-func haEndpoints() []*endpoint {
-	read, write := need("/", "Sys.Audit"), need("/", "Sys.Console")
-	return []*endpoint{
-		on("GET /cluster/ha", anyone, "", haIndex),
-		on("GET /cluster/ha/resources", read, "type enum(ct vm)", (*call).listHA),
-		on("POST /cluster/ha/resources", write, "sid* ha-resource-id; failback bool; type enum(ct vm);"+haFields, (*call).createHA),
-		on("GET /cluster/ha/resources/{sid}", read, "", (*call).readHA),
-		on("PUT /cluster/ha/resources/{sid}", write, "delete configid-list(..4096); digest string(..64); failback bool;"+haFields, (*call).updateHA),
-		on("DELETE /cluster/ha/resources/{sid}", write, "purge bool default=1", (*call).deleteHA),
-		on("POST /cluster/ha/resources/{sid}/migrate", write, "node* node", (*call).moveHA),
-		on("POST /cluster/ha/resources/{sid}/relocate", write, "node* node", (*call).moveHA),
-		on("GET /cluster/ha/status/current", read, "", (*call).haCurrent),
-		on("GET /cluster/ha/status/manager_status", read, "", (*call).haManagerStatus),
-		on("GET /cluster/ha/status", read, "", index("current manager_status")),
+func haEndpoints() []*Endpoint {
+	read, write := Need("/", "Sys.Audit"), Need("/", "Sys.Console")
+	return []*Endpoint{
+		On("GET /cluster/ha", Anyone, "", haIndex),
+		On("GET /cluster/ha/resources", read, "type enum(ct vm)", listHA),
+		On("POST /cluster/ha/resources", write, "sid* ha-resource-id; failback bool; type enum(ct vm);"+haFields, createHA),
+		On("GET /cluster/ha/resources/{sid}", read, "", readHA),
+		On("PUT /cluster/ha/resources/{sid}", write, "delete configid-list(..4096); digest string(..64); failback bool;"+haFields, updateHA),
+		On("DELETE /cluster/ha/resources/{sid}", write, "purge bool default=1", deleteHA),
+		On("POST /cluster/ha/resources/{sid}/migrate", write, "node* node", moveHA),
+		On("POST /cluster/ha/resources/{sid}/relocate", write, "node* node", moveHA),
+		On("GET /cluster/ha/status/current", read, "", haCurrent),
+		On("GET /cluster/ha/status/manager_status", read, "", haManagerStatus),
+		On("GET /cluster/ha/status", read, "", Index("current manager_status")),
 	}
 }
 
 func haIndex(c *call) (any, error) {
 	names := []string{"groups", "resources", "rules", "status"}
-	if c.s.version == access.V8 {
+	if c.State.Version == access.V8 {
 		names = []string{"groups", "resources", "status"}
 	}
 	rows := []any{}
 	for _, n := range names {
-		rows = append(rows, row{"id": n})
+		rows = append(rows, Row{"id": n})
 	}
 	return rows, nil
 }
 
 // sid is the resource that the call names; a plain number stands for the guest with that ID.
-func (c *call) sid() (string, error) {
-	sid := c.text("sid")
+func sid(c *call) (string, error) {
+	sid := c.Text("sid")
 	if strings.Contains(sid, ":") {
 		return sid, nil
 	}
-	g := c.s.guests[int(atoi64(sid))]
+	g := c.State.Guests[int(Atoi64(sid))]
 	if g == nil {
-		return "", fail("unable to detect SID from VMID - VM/CT %s does not exist", sid)
+		return "", Fail("unable to detect SID from VMID - VM/CT %s does not exist", sid)
 	}
-	return haID(g), nil
+	return HAID(g), nil
 }
 
-func (s *state) haDigest() string {
+func haDigest(s *State) string {
 	var b strings.Builder
-	for _, sid := range sortedKeys(s.ha.resources) {
-		r := s.ha.resources[sid]
-		b.WriteString(sid + r.state + digestOf(r.fields))
+	for _, sid := range SortedKeys(s.HA.Resources) {
+		r := s.HA.Resources[sid]
+		b.WriteString(sid + r.State + DigestOf(r.Fields))
 	}
-	return digestText(b.String())
+	return DigestText(b.String())
 }
 
-func (s *state) haRow(r *haResource) row {
-	kind, _, _ := strings.Cut(r.sid, ":")
-	data := row{"sid": r.sid, "type": kind, "state": r.state, "digest": s.haDigest()}
-	for k, v := range r.fields {
+func haRow(s *State, r *HAResource) Row {
+	kind, _, _ := strings.Cut(r.SID, ":")
+	data := Row{"sid": r.SID, "type": kind, "state": r.State, "digest": haDigest(s)}
+	for k, v := range r.Fields {
 		data[k] = v
 		if k != "comment" && k != "group" {
-			data[k] = integer(v)
+			data[k] = Integer(v)
 		}
 	}
 	return data
 }
 
-func (c *call) listHA() (any, error) {
+func listHA(c *call) (any, error) {
 	rows := []any{}
-	for _, sid := range sortedKeys(c.s.ha.resources) {
-		if !c.has("type") || strings.HasPrefix(sid, c.text("type")+":") {
-			rows = append(rows, c.s.haRow(c.s.ha.resources[sid]))
+	for _, sid := range SortedKeys(c.State.HA.Resources) {
+		if !c.Has("type") || strings.HasPrefix(sid, c.Text("type")+":") {
+			rows = append(rows, haRow(c.State, c.State.HA.Resources[sid]))
 		}
 	}
 	return rows, nil
 }
 
-func (c *call) readHA() (any, error) {
-	sid, err := c.sid()
+func readHA(c *call) (any, error) {
+	sid, err := sid(c)
 	if err != nil {
 		return nil, err
 	}
-	r := c.s.ha.resources[sid]
+	r := c.State.HA.Resources[sid]
 	if r == nil {
-		return nil, fail("no such resource '%s'", sid)
+		return nil, Fail("no such resource '%s'", sid)
 	}
-	return c.s.haRow(r), nil
+	return haRow(c.State, r), nil
 }
 
 // groupsGone refuses groups in 9.x, where rules took their place.
-func (c *call) groupsGone() error {
-	if c.has("group") && c.s.version != access.V8 {
-		return fail("invalid parameter 'group': ha groups have been migrated to rules")
+func groupsGone(c *call) error {
+	if c.Has("group") && c.State.Version != access.V8 {
+		return Fail("invalid parameter 'group': ha groups have been migrated to rules")
 	}
 	return nil
 }
 
-func (c *call) createHA() (any, error) {
-	sid, err := c.sid()
+func createHA(c *call) (any, error) {
+	sid, err := sid(c)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkHA(sid); err != nil {
+	if err := checkHA(c, sid); err != nil {
 		return nil, err
 	}
-	if err := c.groupsGone(); err != nil {
+	if err := groupsGone(c); err != nil {
 		return nil, err
 	}
-	if c.s.guestOfSID(sid) == nil {
-		return nil, fail("resource '%s' does not exist in cluster", sid)
+	if c.State.GuestOfSID(sid) == nil {
+		return nil, Fail("resource '%s' does not exist in cluster", sid)
 	}
-	return nil, c.locked(haLock, "create resource failed", func() error {
-		if c.s.ha.resources[sid] != nil {
-			return fail("resource ID '%s' already defined", sid)
+	return nil, c.Locked(HALock, "create resource failed", func() error {
+		if c.State.HA.Resources[sid] != nil {
+			return Fail("resource ID '%s' already defined", sid)
 		}
-		r := &haResource{sid: sid, state: "started", fields: map[string]string{}}
-		c.setHA(r)
-		c.s.ha.resources[sid] = r
-		c.s.manageSoon()
+		r := &HAResource{SID: sid, State: "started", Fields: map[string]string{}}
+		setHA(c, r)
+		c.State.HA.Resources[sid] = r
+		c.State.ManageSoon()
 		return nil
 	})
 }
 
 // checkHA is what comes first of all.
-func (c *call) checkHA(sid string) error {
-	if err := c.s.needQuorum(); err != nil {
+func checkHA(c *call, sid string) error {
+	if err := c.State.NeedQuorum(); err != nil {
 		return err
 	}
-	if kind := c.text("type"); kind != "" && !strings.HasPrefix(sid, kind+":") {
-		return fail("types does not match")
+	if kind := c.Text("type"); kind != "" && !strings.HasPrefix(sid, kind+":") {
+		return Fail("types does not match")
 	}
 	return nil
 }
 
-func (c *call) setHA(r *haResource) {
-	if st := c.text("state"); st != "" {
-		r.state = st
+func setHA(c *call, r *HAResource) {
+	if st := c.Text("state"); st != "" {
+		r.State = st
 		if st == "enabled" {
-			r.state = "started"
+			r.State = "started"
 		}
 	}
 	for _, k := range []string{"max_restart", "max_relocate", "failback", "comment", "group"} {
-		if c.has(k) {
-			r.fields[k] = c.text(k)
+		if c.Has(k) {
+			r.Fields[k] = c.Text(k)
 		}
 	}
-	for _, k := range c.list("delete") {
-		delete(r.fields, k)
+	for _, k := range c.List("delete") {
+		delete(r.Fields, k)
 		if k == "state" {
-			r.state = "started"
+			r.State = "started"
 		}
 	}
 }
 
-func (c *call) updateHA() (any, error) {
-	sid, err := c.sid()
+func updateHA(c *call) (any, error) {
+	sid, err := sid(c)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.groupsGone(); err != nil {
+	if err := groupsGone(c); err != nil {
 		return nil, err
 	}
-	if g := c.text("group"); g != "" && c.s.ha.groups[g] == nil {
-		return nil, fail("HA group '%s' does not exist", g)
+	if g := c.Text("group"); g != "" && c.State.HA.Groups[g] == nil {
+		return nil, Fail("HA group '%s' does not exist", g)
 	}
-	if err := c.s.fixable(sid, c.text("state")); err != nil {
+	if err := fixable(c.State, sid, c.Text("state")); err != nil {
 		return nil, err
 	}
-	return nil, c.locked(haLock, "update resources config failed", func() error {
-		if d := c.text("digest"); d != "" && d != c.s.haDigest() {
-			return fail("detected modified configuration - file changed by other user? Try again.")
+	return nil, c.Locked(HALock, "update resources config failed", func() error {
+		if d := c.Text("digest"); d != "" && d != haDigest(c.State) {
+			return Fail("detected modified configuration - file changed by other user? Try again.")
 		}
-		r := c.s.ha.resources[sid]
+		r := c.State.HA.Resources[sid]
 		if r == nil {
-			return fail("no such resource '%s'", sid)
+			return Fail("no such resource '%s'", sid)
 		}
-		c.setHA(r)
-		c.s.manageSoon()
+		setHA(c, r)
+		c.State.ManageSoon()
 		return nil
 	})
 }
 
 // fixable refuses to ask anything of a service in error but to disable it.
-func (s *state) fixable(sid, state string) error {
-	if sv := s.ha.services[sid]; sv != nil && sv.State == ha.Error && state != "disabled" {
-		return fail("service '%s' in error state, must be disabled and fixed first", sid)
+func fixable(s *State, sid, state string) error {
+	if sv := s.HA.Services[sid]; sv != nil && sv.State == ha.Error && state != "disabled" {
+		return Fail("service '%s' in error state, must be disabled and fixed first", sid)
 	}
 	return nil
 }
 
-func (c *call) deleteHA() (any, error) {
-	sid, err := c.sid()
+func deleteHA(c *call) (any, error) {
+	sid, err := sid(c)
 	if err != nil {
 		return nil, err
 	}
-	if c.s.ha.resources[sid] == nil {
-		return nil, fail("cannot delete service '%s', not HA managed!", sid)
+	if c.State.HA.Resources[sid] == nil {
+		return nil, Fail("cannot delete service '%s', not HA managed!", sid)
 	}
-	return nil, c.locked(haLock, "delete resource failed", func() error {
-		delete(c.s.ha.resources, sid)
-		if c.flag("purge", true) && c.s.version != access.V8 {
-			c.s.ha.forget(sid)
+	return nil, c.Locked(HALock, "delete resource failed", func() error {
+		delete(c.State.HA.Resources, sid)
+		if c.Flag("purge", true) && c.State.Version != access.V8 {
+			c.State.HA.Forget(sid)
 		}
-		c.s.manageSoon()
+		c.State.ManageSoon()
 		return nil
 	})
 }
 
 // moveHA queues a command for the manager, which may find that it cannot be.
-func (c *call) moveHA() (any, error) {
-	sid, err := c.sid()
+func moveHA(c *call) (any, error) {
+	sid, err := sid(c)
 	if err != nil {
 		return nil, err
 	}
-	if r := c.s.ha.resources[sid]; r == nil || r.state == "ignored" {
-		return nil, fail("resource '%s' is not HA managed", sid)
+	if r := c.State.HA.Resources[sid]; r == nil || r.State == "ignored" {
+		return nil, Fail("resource '%s' is not HA managed", sid)
 	}
-	if err := c.s.fixable(sid, ""); err != nil {
+	if err := fixable(c.State, sid, ""); err != nil {
 		return nil, err
 	}
-	kind, node := c.end.path[len(c.end.path)-1], c.text("node")
-	affinity := c.s.affinity()
-	data := row{"sid": sid, "requested-node": node}
-	if with := c.s.managed(affinity.Together(sid)); len(with) > 0 {
+	kind, node := c.Endpoint.Path[len(c.Endpoint.Path)-1], c.Text("node")
+	affinity := affinity(c.State)
+	data := Row{"sid": sid, "requested-node": node}
+	if with := managed(c.State, affinity.Together(sid)); len(with) > 0 {
 		data["comigrated-resources"] = with
 	}
-	if blocking := affinity.Blocking(sid, node, c.s.ha.services); len(blocking) > 0 && c.s.haNodeState(node) == "online" {
+	if blocking := affinity.Blocking(sid, node, c.State.HA.Services); len(blocking) > 0 && c.State.HANodeState(node) == "online" {
 		rows := []any{}
 		for _, other := range blocking {
-			rows = append(rows, row{"sid": other, "cause": "resource-affinity"})
+			rows = append(rows, Row{"sid": other, "cause": "resource-affinity"})
 		}
 		data["blocking-resources"] = rows
 	}
-	c.s.ha.commands = append(c.s.ha.commands, haCommand{kind, sid, node})
-	c.s.manageSoon()
-	if c.s.version == access.V8 {
+	c.State.HA.Commands = append(c.State.HA.Commands, HACommand{kind, sid, node})
+	c.State.ManageSoon()
+	if c.State.Version == access.V8 {
 		return nil, nil
 	}
 	return data, nil
 }
 
 // managed are those of some services that the manager runs.
-func (s *state) managed(sids []string) []string {
-	return slices.DeleteFunc(sids, func(sid string) bool { return s.ha.services[sid] == nil })
+func managed(s *State, sids []string) []string {
+	return slices.DeleteFunc(sids, func(sid string) bool { return s.HA.Services[sid] == nil })
 }

@@ -3,21 +3,21 @@ package simulator
 import "kubehenge.dev/proxmox/simulator/ha"
 
 // master is the node whose HA manager acts.
-func (s *state) master() string {
-	for _, name := range s.nodeNames() {
-		if s.nodes[name].online {
+func master(s *State) string {
+	for _, name := range s.NodeNames() {
+		if s.Nodes[name].Online {
 			return name
 		}
 	}
-	return s.local
+	return s.Local
 }
 
 // agentState is what the HA agent of a node does.
-func (s *state) agentState(name string) string {
-	if s.ha.resting[name] {
+func agentState(s *State, name string) string {
+	if s.HA.Resting[name] {
 		return "maintenance mode"
 	}
-	for _, sv := range s.ha.services {
+	for _, sv := range s.HA.Services {
 		if sv.Node == name {
 			return "active"
 		}
@@ -25,88 +25,88 @@ func (s *state) agentState(name string) string {
 	return "idle"
 }
 
-func (c *call) haCurrent() (any, error) {
-	s := c.s
-	when := s.now().UTC().Format("Mon Jan _2 15:04:05 2006")
+func haCurrent(c *call) (any, error) {
+	s := c.State
+	when := s.Now().UTC().Format("Mon Jan _2 15:04:05 2006")
 	quorum := "OK"
-	if !s.quorate() {
-		quorum = "No quorum on node '" + s.local + "'!"
+	if !s.Quorate() {
+		quorum = "No quorum on node '" + s.Local + "'!"
 	}
-	rows := []any{row{"id": "quorum", "type": "quorum", "node": s.local, "status": quorum, "quorate": bit(s.quorate())}}
-	if len(s.ha.services) > 0 {
-		rows = append(rows, row{"id": "master", "type": "master", "node": s.master(), "status": s.master() + " (active, " + when + ")", "timestamp": s.unix()})
-		rows = append(rows, row{"id": "fencing", "type": "fencing", "node": s.local, "status": "armed"})
+	rows := []any{Row{"id": "quorum", "type": "quorum", "node": s.Local, "status": quorum, "quorate": Bit(s.Quorate())}}
+	if len(s.HA.Services) > 0 {
+		rows = append(rows, Row{"id": "master", "type": "master", "node": master(s), "status": master(s) + " (active, " + when + ")", "timestamp": s.Unix()})
+		rows = append(rows, Row{"id": "fencing", "type": "fencing", "node": s.Local, "status": "armed"})
 	}
-	for _, name := range s.haNodes() {
-		rows = append(rows, row{"id": "lrm:" + name, "type": "lrm", "node": name, "status": name + " (" + s.agentState(name) + ", " + when + ")", "timestamp": s.unix()})
+	for _, name := range haNodes(s) {
+		rows = append(rows, Row{"id": "lrm:" + name, "type": "lrm", "node": name, "status": name + " (" + agentState(s, name) + ", " + when + ")", "timestamp": s.Unix()})
 	}
-	for _, sid := range sortedKeys(s.ha.resources) {
-		rows = append(rows, s.serviceRow(sid))
+	for _, sid := range SortedKeys(s.HA.Resources) {
+		rows = append(rows, resourceRow(s, sid))
 	}
 	return rows, nil
 }
 
-func (s *state) serviceRow(sid string) row {
-	r, sv, g := s.ha.resources[sid], s.ha.services[sid], s.guestOfSID(sid)
-	data := row{"id": "service:" + sid, "type": "service", "sid": sid, "request_state": r.state}
+func resourceRow(s *State, sid string) Row {
+	r, sv, g := s.HA.Resources[sid], s.HA.Services[sid], s.GuestOfSID(sid)
+	data := Row{"id": "service:" + sid, "type": "service", "sid": sid, "request_state": r.State}
 	node := "---"
 	if g != nil {
-		node = g.node
+		node = g.Node
 	}
 	if sv != nil {
 		node, data["crm_state"] = sv.Node, sv.State
 	}
 	data["node"], data["state"] = node, verboseState(r, sv, g)
 	data["status"] = sid + " (" + node + ", " + data["state"].(string) + ")"
-	data["max_restart"], data["max_relocate"] = atoi64(or(r.fields["max_restart"], "1")), atoi64(or(r.fields["max_relocate"], "1"))
+	data["max_restart"], data["max_relocate"] = Atoi64(Or(r.Fields["max_restart"], "1")), Atoi64(Or(r.Fields["max_relocate"], "1"))
 	for _, k := range []string{"group", "comment"} {
-		if r.fields[k] != "" {
-			data[k] = r.fields[k]
+		if r.Fields[k] != "" {
+			data[k] = r.Fields[k]
 		}
 	}
-	if r.fields["failback"] != "" {
-		data["failback"] = atoi64(r.fields["failback"])
+	if r.Fields["failback"] != "" {
+		data["failback"] = Atoi64(r.Fields["failback"])
 	}
 	return data
 }
 
 // verboseState tells an administrator more than the manager's own state does.
-func verboseState(r *haResource, sv *ha.Service, g *guest) string {
+func verboseState(r *HAResource, sv *ha.Service, g *guest) string {
 	switch {
-	case r.state == "ignored":
+	case r.State == "ignored":
 		return "ignored"
 	case g == nil:
 		return "not found"
 	case sv == nil:
 		return "queued"
-	case sv.State == ha.Stopped && r.state == "started":
+	case sv.State == ha.Stopped && r.State == "started":
 		return "starting"
-	case sv.State == ha.Stopped && r.state == "disabled":
+	case sv.State == ha.Stopped && r.State == "disabled":
 		return "disabled"
 	case sv.State == ha.Started && !sv.Running:
 		return "starting"
-	case sv.State == ha.Started && r.state != "started":
+	case sv.State == ha.Started && r.State != "started":
 		return "stopping"
-	case sv.State == ha.Error && r.state == "disabled":
+	case sv.State == ha.Error && r.State == "disabled":
 		return "clearing error flag"
 	}
 	return sv.State
 }
 
-func (c *call) haManagerStatus() (any, error) {
-	s := c.s
-	data := row{"manager_status": row{}, "quorum": row{"node": s.local, "quorate": bit(s.quorate())}}
-	if !s.ha.ran {
+func haManagerStatus(c *call) (any, error) {
+	s := c.State
+	data := Row{"manager_status": Row{}, "quorum": Row{"node": s.Local, "quorate": Bit(s.Quorate())}}
+	if !s.HA.Ran {
 		return data, nil
 	}
-	nodes, services, lrm := row{}, row{}, row{}
-	for _, name := range s.haNodes() {
-		nodes[name] = s.haNodeState(name)
-		mode := map[bool]string{true: "maintenance", false: "active"}[s.ha.resting[name]]
-		lrm[name] = row{"mode": mode, "state": "active", "timestamp": s.unix(), "results": row{}}
+	nodes, services, lrm := Row{}, Row{}, Row{}
+	for _, name := range haNodes(s) {
+		nodes[name] = s.HANodeState(name)
+		mode := map[bool]string{true: "maintenance", false: "active"}[s.HA.Resting[name]]
+		lrm[name] = Row{"mode": mode, "state": "active", "timestamp": s.Unix(), "results": Row{}}
 	}
-	for sid, sv := range s.ha.services {
-		r := row{"node": sv.Node, "state": sv.State, "running": bit(sv.State == ha.Started)}
+	for sid, sv := range s.HA.Services {
+		r := Row{"node": sv.Node, "state": sv.State, "running": Bit(sv.State == ha.Started)}
 		for k, v := range map[string]string{"target": sv.Target, "maintenance_node": sv.Return} {
 			if v != "" {
 				r[k] = v
@@ -117,7 +117,7 @@ func (c *call) haManagerStatus() (any, error) {
 		}
 		services[sid] = r
 	}
-	data["manager_status"] = row{"master_node": s.master(), "node_status": nodes, "service_status": services, "timestamp": s.unix()}
+	data["manager_status"] = Row{"master_node": master(s), "node_status": nodes, "service_status": services, "timestamp": s.Unix()}
 	data["lrm_status"] = lrm
 	return data, nil
 }

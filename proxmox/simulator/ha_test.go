@@ -26,7 +26,7 @@ func placesOf(s *Server) string {
 	for _, vm := range s.Snapshot().VMs {
 		switch {
 		case vm.Template:
-		case vm.Status == running:
+		case vm.Status == Running:
 			list = append(list, vm.Node)
 		default:
 			list = append(list, "("+vm.Node+")")
@@ -120,9 +120,9 @@ func TestAServiceThatCannotBeStarted(t *testing.T) {
 	c.must("POST", "/nodes/pve1/qemu", map[string]any{"vmid": 100, "cores": 128})
 	c.must("POST", "/cluster/ha/resources", map[string]any{"sid": "vm:100"})
 	for range 3 {
-		s.mu.Lock()
-		s.manageSoon()
-		s.mu.Unlock()
+		s.state.Mu.Lock()
+		s.state.ManageSoon()
+		s.state.Mu.Unlock()
 	}
 	starts := map[string]int{}
 	for _, task := range s.Snapshot().Tasks {

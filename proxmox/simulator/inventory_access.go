@@ -14,25 +14,25 @@ func (s *Server) loadTFA(inv *Inventory) error {
 		}
 		f := &tfa.Factors{}
 		if u.TFA.TOTP != "" {
-			if _, err := f.AddSecret("", u.TFA.TOTP, s.now()); err != nil {
+			if _, err := f.AddSecret("", u.TFA.TOTP, s.state.Now()); err != nil {
 				return fmt.Errorf("user %s: %w", u.ID, err)
 			}
 		}
 		if u.TFA.Yubico != "" {
-			f.AddYubico("", u.TFA.Yubico, s.now())
+			f.AddYubico("", u.TFA.Yubico, s.state.Now())
 		}
 		if len(u.TFA.Recovery) > 0 {
-			f.SetRecovery(u.TFA.Recovery, s.now())
+			f.SetRecovery(u.TFA.Recovery, s.state.Now())
 		}
 		if !f.Empty() {
-			s.tfa[u.ID], s.acl.Users[u.ID].Keys = f, "x"
+			s.state.TFA[u.ID], s.state.ACL.Users[u.ID].Keys = f, "x"
 		}
 	}
 	return nil
 }
 
 func (s *Server) saveTFA(user string) *TFASpec {
-	f := s.tfa[user]
+	f := s.state.TFA[user]
 	if f.Empty() {
 		return nil
 	}

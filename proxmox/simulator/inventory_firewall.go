@@ -8,14 +8,14 @@ import (
 
 // loadFirewalls makes the firewalls of an inventory: the cluster's first, whose names the others may use.
 func (s *Server) loadFirewalls(inv *Inventory) error {
-	for _, key := range sortedKeys(inv.Firewalls) {
-		s.wall(key).Load(inv.Firewalls[key])
+	for _, key := range SortedKeys(inv.Firewalls) {
+		s.state.Wall(key).Load(inv.Firewalls[key])
 	}
-	for _, key := range sortedKeys(inv.Firewalls) {
-		at := firewall.Place{Env: envOf(key), Cluster: s.wall(firewall.Cluster), Own: s.walls[key]}
-		for i, r := range s.walls[key].Rules {
+	for _, key := range SortedKeys(inv.Firewalls) {
+		at := firewall.Place{Env: envOf(key), Cluster: s.state.Wall(firewall.Cluster), Own: s.state.Walls[key]}
+		for i, r := range s.state.Walls[key].Rules {
 			if field, text := firewall.Verify(r, at); field != "" {
-				return fail("%s: rule %d: %s: %s", key, i, field, text)
+				return Fail("%s: rule %d: %s: %s", key, i, field, text)
 			}
 		}
 	}
@@ -26,7 +26,7 @@ func (s *Server) loadFirewalls(inv *Inventory) error {
 func envOf(key string) string {
 	kind, _, _ := strings.Cut(key, "/")
 	switch {
-	case atoi64(key) > 0:
+	case Atoi64(key) > 0:
 		return firewall.VM
 	case kind == "node":
 		return firewall.Host
@@ -37,7 +37,7 @@ func envOf(key string) string {
 }
 
 func (s *Server) saveFirewalls(inv *Inventory) {
-	for key, f := range s.walls {
+	for key, f := range s.state.Walls {
 		if f.Empty() {
 			continue
 		}

@@ -10,49 +10,49 @@ import (
 // loadHA makes the resources, rules and groups of an inventory.
 func (s *Server) loadHA(inv *Inventory) error {
 	for _, spec := range inv.HA.Resources {
-		if s.guestOfSID(spec.ID) == nil {
-			return fail("resource %q is no guest", spec.ID)
+		if s.state.GuestOfSID(spec.ID) == nil {
+			return Fail("resource %q is no guest", spec.ID)
 		}
-		s.ha.resources[spec.ID] = &haResource{sid: spec.ID, state: or(spec.State, "started"), fields: copyMap(spec.Options)}
+		s.state.HA.Resources[spec.ID] = &HAResource{SID: spec.ID, State: Or(spec.State, "started"), Fields: CopyMap(spec.Options)}
 	}
 	for _, spec := range inv.HA.Rules {
 		r := &ha.Rule{ID: spec.ID, Kind: spec.Type, Resources: slices.Sorted(slices.Values(spec.Resources)), Strict: spec.Strict, Negative: spec.Affinity == "negative",
 			Disabled: spec.Disabled, DisableSet: spec.Disabled, Comment: spec.Comment}
 		if r.Kind == ha.NodeAffinity {
-			r.Nodes = nodePriorities(strings.Split(spec.Nodes, ","))
+			r.Nodes = NodePriorities(strings.Split(spec.Nodes, ","))
 		}
-		s.ha.rules = append(s.ha.rules, r)
+		s.state.HA.Rules = append(s.state.HA.Rules, r)
 	}
 	for id, options := range inv.HA.Groups {
-		s.ha.groups[id] = copyMap(options)
+		s.state.HA.Groups[id] = CopyMap(options)
 	}
 	for _, n := range inv.HA.Maintenance {
-		s.ha.resting[n] = true
+		s.state.HA.Resting[n] = true
 	}
-	s.ha.ran = inv.HA.Used || len(s.ha.resources) > 0
+	s.state.HA.Ran = inv.HA.Used || len(s.state.HA.Resources) > 0
 	return nil
 }
 
 func (s *Server) saveHA(inv *Inventory) {
-	for _, sid := range sortedKeys(s.ha.resources) {
-		r := s.ha.resources[sid]
-		inv.HA.Resources = append(inv.HA.Resources, HAResourceSpec{ID: sid, State: r.state, Options: copyMap(r.fields)})
+	for _, sid := range SortedKeys(s.state.HA.Resources) {
+		r := s.state.HA.Resources[sid]
+		inv.HA.Resources = append(inv.HA.Resources, HAResourceSpec{ID: sid, State: r.State, Options: CopyMap(r.Fields)})
 	}
-	for _, r := range s.ha.rules {
+	for _, r := range s.state.HA.Rules {
 		spec := HARuleSpec{ID: r.ID, Type: r.Kind, Resources: r.Resources, Strict: r.Strict, Disabled: r.Disabled, Comment: r.Comment}
 		if r.Kind == ha.NodeAffinity {
-			spec.Nodes = ruleNodes(r)
+			spec.Nodes = RuleNodes(r)
 		} else {
 			spec.Affinity = map[bool]string{true: "negative", false: "positive"}[r.Negative]
 		}
 		inv.HA.Rules = append(inv.HA.Rules, spec)
 	}
-	for _, id := range sortedKeys(s.ha.groups) {
+	for _, id := range SortedKeys(s.state.HA.Groups) {
 		if inv.HA.Groups == nil {
 			inv.HA.Groups = map[string]map[string]string{}
 		}
-		inv.HA.Groups[id] = copyMap(s.ha.groups[id])
+		inv.HA.Groups[id] = CopyMap(s.state.HA.Groups[id])
 	}
-	inv.HA.Maintenance = sortedKeys(s.ha.resting)
-	inv.HA.Used = s.ha.ran
+	inv.HA.Maintenance = SortedKeys(s.state.HA.Resting)
+	inv.HA.Used = s.state.HA.Ran
 }

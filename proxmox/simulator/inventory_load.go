@@ -16,8 +16,8 @@ import (
 
 // load makes the state that an inventory describes.
 func (s *Server) load(inv *Inventory) error {
-	s.clear()
-	s.cluster, s.options = inv.Cluster, copyMap(inv.Options)
+	s.state.Clear()
+	s.state.Cluster, s.state.Options = inv.Cluster, CopyMap(inv.Options)
 	steps := []struct {
 		name string
 		load func(*Inventory) error
@@ -30,24 +30,24 @@ func (s *Server) load(inv *Inventory) error {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
 	}
-	s.acl.Changed()
+	s.state.ACL.Changed()
 	return nil
 }
 
 func (s *Server) loadNodes(inv *Inventory) error {
 	for i, spec := range inv.Nodes {
-		if err := schema.CheckFormat("node", "", spec.Name); err != nil || s.nodes[spec.Name] != nil {
+		if err := schema.CheckFormat("node", "", spec.Name); err != nil || s.state.Nodes[spec.Name] != nil {
 			return fmt.Errorf("name %q is not valid or is there twice", spec.Name)
 		}
-		n := &node{name: spec.Name, address: spec.Address, id: i + 1, cpus: or(spec.CPUs, 16), memory: int64(or(spec.MemoryMiB, 65536)) << 20,
-			network: network.New(bridgesOr(spec.Bridges, "vmbr0"), prefixLength(spec.Address)), system: newSystem(spec.Name, spec.Address),
-			online: !spec.Offline, started: s.now(), fingerprint: fingerprint()}
+		n := &Node{Name: spec.Name, Address: spec.Address, ID: i + 1, CPUs: Or(spec.CPUs, 16), Memory: int64(Or(spec.MemoryMiB, 65536)) << 20,
+			Network: network.New(bridgesOr(spec.Bridges, "vmbr0"), PrefixLength(spec.Address)), System: NewSystem(spec.Name, spec.Address),
+			Online: !spec.Offline, Started: s.state.Now(), Fingerprint: fingerprint()}
 		if spec.Offline {
-			n.down = s.now()
+			n.Down = s.state.Now()
 		}
-		s.nodes[n.name] = n
+		s.state.Nodes[n.Name] = n
 	}
-	s.local = inv.Nodes[0].Name
+	s.state.Local = inv.Nodes[0].Name
 	return nil
 }
 
@@ -72,42 +72,42 @@ func (s *Server) loadStorages(inv *Inventory) error {
 	for _, spec := range inv.Storages {
 		content := schema.SplitList(spec.Content)
 		slices.Sort(content)
-		s.storages[spec.Name] = &storage{name: spec.Name, kind: spec.Type, content: content, shared: spec.Shared, nodes: spec.Nodes, disabled: spec.Disabled,
-			size: int64(or(spec.SizeGiB, 1000)) << 30, options: copyMap(spec.Options)}
+		s.state.Storages[spec.Name] = &Storage{Name: spec.Name, Kind: spec.Type, Content: content, Shared: spec.Shared, Nodes: spec.Nodes, Disabled: spec.Disabled,
+			Size: int64(Or(spec.SizeGiB, 1000)) << 30, Options: CopyMap(spec.Options)}
 	}
 	s.loadSDN(inv)
 	return nil
 }
 
 func (s *Server) loadUsers(inv *Inventory) error {
-	s.realms["pam"] = &realm{name: "pam", kind: "pam", options: map[string]string{}, comment: "Linux PAM standard authentication"}
-	s.realms["pve"] = &realm{name: "pve", kind: "pve", options: map[string]string{}, comment: "Proxmox VE authentication server"}
+	s.state.Realms["pam"] = &Realm{Name: "pam", Kind: "pam", Options: map[string]string{}, Comment: "Linux PAM standard authentication"}
+	s.state.Realms["pve"] = &Realm{Name: "pve", Kind: "pve", Options: map[string]string{}, Comment: "Proxmox VE authentication server"}
 	for _, r := range inv.Realms {
 		comment := r.Comment
-		if old := s.realms[r.Name]; old != nil && comment == "" {
-			comment = old.comment
+		if old := s.state.Realms[r.Name]; old != nil && comment == "" {
+			comment = old.Comment
 		}
-		s.realms[r.Name] = &realm{name: r.Name, kind: r.Type, comment: comment, isDefault: r.Default, options: copyMap(r.Options), directory: r.Directory}
+		s.state.Realms[r.Name] = &Realm{Name: r.Name, Kind: r.Type, Comment: comment, IsDefault: r.Default, Options: CopyMap(r.Options), Directory: r.Directory}
 	}
 	for _, spec := range inv.Users {
 		u := &permission.User{Enable: !spec.Disabled, Expire: spec.Expire, Password: spec.Password, Email: spec.Email, Comment: spec.Comment, Tokens: map[string]*permission.Token{}}
 		for _, t := range spec.Tokens {
 			u.Tokens[t.ID] = &permission.Token{Secret: t.Secret, Privsep: !t.Full, Expire: t.Expire, Comment: t.Comment}
 		}
-		s.acl.Users[spec.ID] = u
+		s.state.ACL.Users[spec.ID] = u
 	}
 	for _, g := range inv.Groups {
-		s.acl.Groups[g.ID] = &permission.Group{Comment: g.Comment, Users: set(g.Users)}
+		s.state.ACL.Groups[g.ID] = &permission.Group{Comment: g.Comment, Users: SetOf(g.Users)}
 	}
 	return nil
 }
 
 func (s *Server) loadACLs(inv *Inventory) error {
-	for _, r := range access.Builtin(s.version) {
-		s.acl.Roles[r.Name] = set(r.Privileges)
+	for _, r := range access.Builtin(s.state.Version) {
+		s.state.ACL.Roles[r.Name] = SetOf(r.Privileges)
 	}
 	for _, r := range inv.Roles {
-		s.acl.Roles[r.ID] = set(r.Privileges)
+		s.state.ACL.Roles[r.ID] = SetOf(r.Privileges)
 	}
 	if p := inv.Kubehenge; p != nil {
 		s.grant(access.Place{WorkloadPool: p.WorkloadPool, TemplatePool: p.TemplatePool, Disks: p.Disks, ISO: p.ISO, Bridges: p.Bridges, HA: p.HA})
@@ -120,10 +120,10 @@ func (s *Server) loadACLs(inv *Inventory) error {
 		for kind, ids := range map[string][]string{permission.KindUser: a.Users, permission.KindGroup: a.Groups, permission.KindToken: a.Tokens} {
 			for _, id := range ids {
 				for _, role := range a.Roles {
-					if s.acl.Roles[role] == nil {
+					if s.state.ACL.Roles[role] == nil {
 						return fmt.Errorf("path %q: no role %q", a.Path, role)
 					}
-					s.acl.Grant(path, kind, id, role, !a.NoPropagate)
+					s.state.ACL.Grant(path, kind, id, role, !a.NoPropagate)
 				}
 			}
 		}
@@ -133,11 +133,11 @@ func (s *Server) loadACLs(inv *Inventory) error {
 
 // grant gives Kubehenge's users, tokens and group their roles.
 func (s *Server) grant(place access.Place) {
-	for _, r := range access.Roles(place, s.version) {
-		s.acl.Roles[r.Name] = set(r.Privileges)
+	for _, r := range access.Roles(place, s.state.Version) {
+		s.state.ACL.Roles[r.Name] = SetOf(r.Privileges)
 	}
 	for _, e := range access.Entries(place) {
-		s.acl.Grant(e.Path, string(e.Kind), e.To, e.Role, e.Propagate)
+		s.state.ACL.Grant(e.Path, string(e.Kind), e.To, e.Role, e.Propagate)
 	}
 }
 
@@ -147,38 +147,38 @@ func (s *Server) loadPools(inv *Inventory) error {
 			return err
 		}
 		p := newPool(spec.Comment)
-		p.Storages = set(spec.Storages)
-		s.acl.Pools[spec.ID] = p
+		p.Storages = SetOf(spec.Storages)
+		s.state.ACL.Pools[spec.ID] = p
 	}
 	return nil
 }
 
 func (s *Server) loadGuests(inv *Inventory) error {
 	for _, spec := range inv.Guests {
-		if s.nodes[spec.Node] == nil {
+		if s.state.Nodes[spec.Node] == nil {
 			return fmt.Errorf("VM %d: no node %q", spec.VMID, spec.Node)
 		}
-		if s.guests[spec.VMID] != nil {
+		if s.state.Guests[spec.VMID] != nil {
 			return fmt.Errorf("VM %d is there twice", spec.VMID)
 		}
-		g := &guest{vmid: spec.VMID, kind: or(spec.Type, "qemu"), node: spec.Node, conf: copyMap(spec.Config), state: stopped}
-		s.guests[g.vmid] = g
+		g := &guest{VMID: spec.VMID, Kind: Or(spec.Type, "qemu"), Node: spec.Node, Conf: CopyMap(spec.Config), State: Stopped}
+		s.state.Guests[g.VMID] = g
 		complete := s.complete
-		if g.kind == "lxc" {
+		if g.Kind == "lxc" {
 			complete = s.completeCT
 		}
 		if err := complete(g); err != nil {
-			return fmt.Errorf("VM %d: %w", g.vmid, err)
+			return fmt.Errorf("VM %d: %w", g.VMID, err)
 		}
 		if spec.Running {
-			s.pids++
-			g.state, g.started, g.pid = running, s.now(), s.pids
+			s.state.PIDs++
+			g.State, g.Started, g.PID = Running, s.state.Now(), s.state.PIDs
 		}
 		if spec.Pool != "" {
-			if s.acl.Pools[spec.Pool] == nil {
-				return fmt.Errorf("VM %d: no pool %q", g.vmid, spec.Pool)
+			if s.state.ACL.Pools[spec.Pool] == nil {
+				return fmt.Errorf("VM %d: no pool %q", g.VMID, spec.Pool)
 			}
-			s.acl.Pools[spec.Pool].VMs[g.vmid] = true
+			s.state.ACL.Pools[spec.Pool].VMs[g.VMID] = true
 		}
 	}
 	return nil
@@ -186,37 +186,37 @@ func (s *Server) loadGuests(inv *Inventory) error {
 
 // complete gives a machine of an inventory what every machine has, and makes the images that it names.
 func (s *Server) complete(g *guest) error {
-	if err := checkOptions(g.conf); err != nil {
+	if err := checkOptions(g.Conf); err != nil {
 		return err
 	}
-	meta := g.conf["meta"]
-	s.identify(g.conf)
+	meta := g.Conf["meta"]
+	Identify(s.state, g.Conf)
 	if meta != "" {
-		g.conf["meta"] = meta
+		g.Conf["meta"] = meta
 	}
-	g.conf["tags"] = strings.Join(guestconf.TagList(g.conf["tags"]), ";")
-	if g.conf["tags"] == "" {
-		delete(g.conf, "tags")
+	g.Conf["tags"] = strings.Join(guestconf.TagList(g.Conf["tags"]), ";")
+	if g.Conf["tags"] == "" {
+		delete(g.Conf, "tags")
 	}
-	for _, name := range sortedKeys(g.conf) {
+	for _, name := range SortedKeys(g.Conf) {
 		if !guestconf.NetName.MatchString(name) {
 			continue
 		}
-		value, err := netValue(name, g.conf[name], s.options["mac_prefix"])
+		value, err := netValue(name, g.Conf[name], s.state.Options["mac_prefix"])
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		g.conf[name] = value
+		g.Conf[name] = value
 	}
-	for _, d := range guestconf.Drives(g.conf) {
-		if !d.Volume() || d.CDROM() && !d.CloudInit() || s.volume(g.node, d.File()) != nil {
+	for _, d := range guestconf.Drives(g.Conf) {
+		if !d.Volume() || d.CDROM() && !d.CloudInit() || s.state.Volume(g.Node, d.File()) != nil {
 			continue
 		}
 		size, _ := schema.ParseSize(d.Values["size"])
 		if d.CloudInit() {
-			size = cloudInitSize
+			size = CloudInitSize
 		}
-		if err := s.addVolume(d.File(), g.node, size); err != nil {
+		if err := s.addVolume(d.File(), g.Node, size); err != nil {
 			return fmt.Errorf("%s: %w", d.Option, err)
 		}
 	}
@@ -234,27 +234,27 @@ func checkOptions(conf map[string]string) error {
 		values[k] = v
 	}
 	errs := storedOptions().Verify(values)
-	for _, name := range sortedKeys(errs) {
+	for _, name := range SortedKeys(errs) {
 		return fmt.Errorf("%s: %s", name, strings.TrimSpace(errs[name]))
 	}
 	return nil
 }
 
 func (s *Server) addVolume(id, node string, size int64) error {
-	name, rest := splitVolume(id)
-	st := s.storages[name]
+	name, rest := SplitVolume(id)
+	st := s.state.Storages[name]
 	if st == nil {
 		return fmt.Errorf("no storage %q", name)
 	}
-	p, err := st.parseVolume(rest)
+	p, err := st.ParseVolume(rest)
 	if err != nil {
 		return err
 	}
-	v := &volume{id: id, storage: name, node: node, content: p.content, format: p.format, size: size, vmid: p.vmid}
-	if p.base != "" {
-		v.parent = name + ":" + p.base
+	v := &volume{ID: id, Storage: name, Node: node, Content: p.Content, Format: p.Format, Size: size, VMID: p.VMID}
+	if p.Base != "" {
+		v.Parent = name + ":" + p.Base
 	}
-	s.putVolume(v)
+	s.state.PutVolume(v)
 	return nil
 }
 
@@ -269,26 +269,26 @@ func (s *Server) loadVolumes(inv *Inventory) error {
 
 // completeCT gives a container of an inventory what every container has, and makes the volumes that it names.
 func (s *Server) completeCT(g *guest) error {
-	for name, value := range map[string]string{"hostname": "CT" + itoa(g.vmid), "memory": "512", "swap": "512", "arch": "amd64", "ostype": "unmanaged"} {
-		g.conf[name] = or(g.conf[name], value)
+	for name, value := range map[string]string{"hostname": "CT" + Itoa(g.VMID), "memory": "512", "swap": "512", "arch": "amd64", "ostype": "unmanaged"} {
+		g.Conf[name] = Or(g.Conf[name], value)
 	}
-	for _, name := range sortedKeys(g.conf) {
+	for _, name := range SortedKeys(g.Conf) {
 		switch {
 		case guestconf.NetName.MatchString(name):
-			value, err := ctNet(name, g.conf[name], s.options["mac_prefix"])
+			value, err := ctNet(name, g.Conf[name], s.state.Options["mac_prefix"])
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			g.conf[name] = value
+			g.Conf[name] = value
 		case guestconf.MountName.MatchString(name):
-			volume := guestconf.MountVolume(g.conf[name])
-			if s.volume(g.node, volume) != nil {
+			volume := guestconf.MountVolume(g.Conf[name])
+			if s.state.Volume(g.Node, volume) != nil {
 				continue
 			}
-			if err := s.addVolume(volume, g.node, guestconf.SizeIn(g.conf[name])); err != nil {
+			if err := s.addVolume(volume, g.Node, guestconf.SizeIn(g.Conf[name])); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			s.volume(g.node, volume).content = "rootdir"
+			s.state.Volume(g.Node, volume).Content = "rootdir"
 		}
 	}
 	return nil

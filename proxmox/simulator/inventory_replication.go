@@ -10,20 +10,20 @@ import (
 func (s *Server) loadReplication(inv *Inventory) error {
 	for _, spec := range inv.Replications {
 		vmid, _, _ := strings.Cut(spec.ID, "-")
-		g := s.guests[int(atoi64(vmid))]
-		if schema.CheckFormat("replication-id", "", spec.ID) != nil || g == nil || s.nodes[spec.Target] == nil {
-			return fail("job %q: the guest, or the target %q, is not there", spec.ID, spec.Target)
+		g := s.state.Guests[int(Atoi64(vmid))]
+		if schema.CheckFormat("replication-id", "", spec.ID) != nil || g == nil || s.state.Nodes[spec.Target] == nil {
+			return Fail("job %q: the guest, or the target %q, is not there", spec.ID, spec.Target)
 		}
-		fields := copyMap(spec.Options)
-		fields["target"], fields["source"] = spec.Target, g.node
-		s.replications[spec.ID] = &replication{id: spec.ID, guest: g.vmid, fields: fields}
+		fields := CopyMap(spec.Options)
+		fields["target"], fields["source"] = spec.Target, g.Node
+		s.state.Replications[spec.ID] = &Replication{ID: spec.ID, Guest: g.VMID, Fields: fields}
 	}
 	return nil
 }
 
 func (s *Server) saveReplication(inv *Inventory) {
-	for _, id := range sortedKeys(s.replications) {
-		fields := copyMap(s.replications[id].fields)
+	for _, id := range SortedKeys(s.state.Replications) {
+		fields := CopyMap(s.state.Replications[id].Fields)
 		spec := ReplicationSpec{ID: id, Target: fields["target"]}
 		for _, k := range []string{"target", "source"} {
 			delete(fields, k)

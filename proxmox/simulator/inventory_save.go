@@ -10,9 +10,9 @@ import (
 // Save returns the present state as an inventory. The content of uploaded files is not in it, running tasks are not,
 // and pending changes count as made.
 func (s *Server) Save() *Inventory {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	inv := &Inventory{Cluster: s.cluster, Options: copyMap(s.options)}
+	s.state.Mu.Lock()
+	defer s.state.Mu.Unlock()
+	inv := &Inventory{Cluster: s.state.Cluster, Options: CopyMap(s.state.Options)}
 	s.saveHosts(inv)
 	s.saveUsers(inv)
 	s.saveGuests(inv)
@@ -23,42 +23,42 @@ func (s *Server) Save() *Inventory {
 }
 
 func (s *Server) saveHosts(inv *Inventory) {
-	for _, name := range s.nodeNames() {
-		n := s.nodes[name]
-		inv.Nodes = append(inv.Nodes, NodeSpec{Name: name, Address: n.address, CPUs: n.cpus, MemoryMiB: int(n.memory >> 20), Bridges: n.network.Bridges(), Offline: !n.online})
+	for _, name := range s.state.NodeNames() {
+		n := s.state.Nodes[name]
+		inv.Nodes = append(inv.Nodes, NodeSpec{Name: name, Address: n.Address, CPUs: n.CPUs, MemoryMiB: int(n.Memory >> 20), Bridges: n.Network.Bridges(), Offline: !n.Online})
 	}
-	for _, name := range sortedKeys(s.storages) {
-		st := s.storages[name]
-		inv.Storages = append(inv.Storages, StorageSpec{Name: name, Type: st.kind, Content: st.contentText(), Shared: st.shared, Nodes: st.nodes, Disabled: st.disabled,
-			SizeGiB: int(st.size >> 30), Options: copyMap(st.options)})
+	for _, name := range SortedKeys(s.state.Storages) {
+		st := s.state.Storages[name]
+		inv.Storages = append(inv.Storages, StorageSpec{Name: name, Type: st.Kind, Content: st.ContentText(), Shared: st.Shared, Nodes: st.Nodes, Disabled: st.Disabled,
+			SizeGiB: int(st.Size >> 30), Options: CopyMap(st.Options)})
 	}
 	s.saveSDN(inv)
-	for _, name := range sortedKeys(s.realms) {
-		if r := s.realms[name]; name != "pam" && name != "pve" || len(r.options) > 0 || r.isDefault {
-			inv.Realms = append(inv.Realms, RealmSpec{Name: name, Type: r.kind, Comment: r.comment, Default: r.isDefault, Options: copyMap(r.options), Directory: r.directory})
+	for _, name := range SortedKeys(s.state.Realms) {
+		if r := s.state.Realms[name]; name != "pam" && name != "pve" || len(r.Options) > 0 || r.IsDefault {
+			inv.Realms = append(inv.Realms, RealmSpec{Name: name, Type: r.Kind, Comment: r.Comment, Default: r.IsDefault, Options: CopyMap(r.Options), Directory: r.Directory})
 		}
 	}
 }
 
 func (s *Server) saveUsers(inv *Inventory) {
-	for _, id := range sortedKeys(s.acl.Users) {
-		u := s.acl.Users[id]
+	for _, id := range SortedKeys(s.state.ACL.Users) {
+		u := s.state.ACL.Users[id]
 		spec := UserSpec{ID: id, Password: u.Password, Email: u.Email, Comment: u.Comment, Disabled: !u.Enable, Expire: u.Expire, TFA: s.saveTFA(id)}
-		for _, name := range sortedKeys(u.Tokens) {
+		for _, name := range SortedKeys(u.Tokens) {
 			t := u.Tokens[name]
 			spec.Tokens = append(spec.Tokens, TokenSpec{ID: name, Secret: t.Secret, Full: !t.Privsep, Expire: t.Expire, Comment: t.Comment})
 		}
 		inv.Users = append(inv.Users, spec)
 	}
-	for _, id := range sortedKeys(s.acl.Groups) {
-		inv.Groups = append(inv.Groups, GroupSpec{ID: id, Comment: s.acl.Groups[id].Comment, Users: sortedKeys(s.acl.Groups[id].Users)})
+	for _, id := range SortedKeys(s.state.ACL.Groups) {
+		inv.Groups = append(inv.Groups, GroupSpec{ID: id, Comment: s.state.ACL.Groups[id].Comment, Users: SortedKeys(s.state.ACL.Groups[id].Users)})
 	}
-	for _, id := range sortedKeys(s.acl.Roles) {
-		if !s.builtin(id) {
-			inv.Roles = append(inv.Roles, RoleSpec{ID: id, Privileges: sortedKeys(s.acl.Roles[id])})
+	for _, id := range SortedKeys(s.state.ACL.Roles) {
+		if !BuiltinRole(s.state, id) {
+			inv.Roles = append(inv.Roles, RoleSpec{ID: id, Privileges: SortedKeys(s.state.ACL.Roles[id])})
 		}
 	}
-	for _, r := range s.acl.Rows() {
+	for _, r := range s.state.ACL.Rows() {
 		a := ACLSpec{Path: r.Path, Roles: []string{r.Role}, NoPropagate: !r.Propagate}
 		switch r.Kind {
 		case permission.KindUser:
@@ -70,57 +70,57 @@ func (s *Server) saveUsers(inv *Inventory) {
 		}
 		inv.ACLs = append(inv.ACLs, a)
 	}
-	for _, id := range sortedKeys(s.acl.Pools) {
-		p := s.acl.Pools[id]
-		inv.Pools = append(inv.Pools, PoolSpec{ID: id, Comment: p.Comment, Storages: sortedKeys(p.Storages)})
+	for _, id := range SortedKeys(s.state.ACL.Pools) {
+		p := s.state.ACL.Pools[id]
+		inv.Pools = append(inv.Pools, PoolSpec{ID: id, Comment: p.Comment, Storages: SortedKeys(p.Storages)})
 	}
 }
 
 func (s *Server) saveGuests(inv *Inventory) {
 	named := map[string]bool{}
-	for _, vmid := range s.vmids() {
-		g := s.guests[vmid]
-		conf := g.wanted()
+	for _, vmid := range s.state.VMIDs() {
+		g := s.state.Guests[vmid]
+		conf := g.Wanted()
 		if lock := conf["lock"]; lock == "create" || lock == "clone" || lock == "destroyed" {
 			continue // half there
 		}
 		for _, id := range guestconf.Images(conf) {
 			named[id] = true
 		}
-		inv.Guests = append(inv.Guests, GuestSpec{VMID: vmid, Type: g.kind, Node: g.node, Pool: s.acl.PoolOf(vmid), Running: g.state != stopped, Config: conf})
+		inv.Guests = append(inv.Guests, GuestSpec{VMID: vmid, Type: g.Kind, Node: g.Node, Pool: s.state.ACL.PoolOf(vmid), Running: g.State != Stopped, Config: conf})
 	}
-	for _, key := range sortedKeys(s.volumes) {
-		v := s.volumes[key]
-		if !named[v.id] || strings.Contains(v.id, "unused") {
-			inv.Volumes = append(inv.Volumes, VolumeSpec{ID: v.id, Node: v.node, Size: v.size})
+	for _, key := range SortedKeys(s.state.Volumes) {
+		v := s.state.Volumes[key]
+		if !named[v.ID] || strings.Contains(v.ID, "unused") {
+			inv.Volumes = append(inv.Volumes, VolumeSpec{ID: v.ID, Node: v.Node, Size: v.Size})
 		}
 	}
 }
 
 // Snapshot returns a copy of what exists now.
 func (s *Server) Snapshot() Snapshot {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.state.Mu.Lock()
+	defer s.state.Mu.Unlock()
 	var snap Snapshot
-	for _, vmid := range s.vmids() {
-		g := s.guests[vmid]
+	for _, vmid := range s.state.VMIDs() {
+		g := s.state.Guests[vmid]
 		list := &snap.VMs
-		if g.kind == "lxc" {
+		if g.Kind == "lxc" {
 			list = &snap.CTs
 		}
-		*list = append(*list, VM{VMID: vmid, Name: g.shownName(), Node: g.node, Pool: s.acl.PoolOf(vmid), Tags: guestconf.TagList(g.conf["tags"]),
-			Status: g.status(), Lock: g.lock(), Template: g.template(), Config: copyMap(g.conf)})
+		*list = append(*list, VM{VMID: vmid, Name: g.ShownName(), Node: g.Node, Pool: s.state.ACL.PoolOf(vmid), Tags: guestconf.TagList(g.Conf["tags"]),
+			Status: g.Status(), Lock: g.Lock(), Template: g.Template(), Config: CopyMap(g.Conf)})
 	}
-	for _, key := range sortedKeys(s.volumes) {
-		v := s.volumes[key]
-		snap.Volumes = append(snap.Volumes, Volume{ID: v.id, Storage: v.storage, Node: v.node, Content: v.content, VMID: v.vmid, Size: v.size, Data: v.data})
+	for _, key := range SortedKeys(s.state.Volumes) {
+		v := s.state.Volumes[key]
+		snap.Volumes = append(snap.Volumes, Volume{ID: v.ID, Storage: v.Storage, Node: v.Node, Content: v.Content, VMID: v.VMID, Size: v.Size, Data: v.Data})
 	}
-	for _, id := range sortedKeys(s.acl.Pools) {
-		p := s.acl.Pools[id]
-		snap.Pools = append(snap.Pools, Pool{ID: id, Comment: p.Comment, VMs: sortedKeys(p.VMs), Storages: sortedKeys(p.Storages)})
+	for _, id := range SortedKeys(s.state.ACL.Pools) {
+		p := s.state.ACL.Pools[id]
+		snap.Pools = append(snap.Pools, Pool{ID: id, Comment: p.Comment, VMs: SortedKeys(p.VMs), Storages: SortedKeys(p.Storages)})
 	}
-	for _, t := range s.tasks {
-		snap.Tasks = append(snap.Tasks, Task{UPID: t.upid, Node: t.node, Type: t.kind, ID: t.id, User: t.owner(), Started: t.started, Ended: t.ended, ExitStatus: t.exit})
+	for _, t := range s.state.Tasks {
+		snap.Tasks = append(snap.Tasks, Task{UPID: t.UPID, Node: t.Node, Type: t.Kind, ID: t.ID, User: t.Owner(), Started: t.Started, Ended: t.Ended, ExitStatus: t.Exit})
 	}
 	return snap
 }

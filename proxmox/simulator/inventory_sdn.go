@@ -10,29 +10,29 @@ import (
 // loadSDN makes the zones of an inventory, which run.
 func (s *Server) loadSDN(inv *Inventory) {
 	for _, z := range inv.Zones {
-		zone := sdn.Object(copyMap(z.Options))
+		zone := sdn.Object(CopyMap(z.Options))
 		zone["type"] = z.Type
 		if len(z.Nodes) > 0 {
 			zone["nodes"] = strings.Join(z.Nodes, ",")
 		}
-		s.sdn.Wanted.Zones[z.Name] = zone
+		s.state.SDN.Wanted.Zones[z.Name] = zone
 		for _, name := range z.VNets {
-			v := sdn.Object(copyMap(z.VNetOptions[name]))
+			v := sdn.Object(CopyMap(z.VNetOptions[name]))
 			v["zone"], v["type"] = z.Name, "vnet"
-			s.sdn.Wanted.VNets[name] = v
+			s.state.SDN.Wanted.VNets[name] = v
 		}
 		for id, fields := range z.Subnets {
-			subnet := sdn.Object(copyMap(fields))
+			subnet := sdn.Object(CopyMap(fields))
 			subnet["type"] = "subnet"
-			s.sdn.Wanted.Subnets[id] = subnet
+			s.state.SDN.Wanted.Subnets[id] = subnet
 		}
 	}
-	s.sdn.Apply()
+	s.state.SDN.Apply()
 }
 
 // without is a copy of an object without some options, nil if nothing is left.
 func without(o sdn.Object, names ...string) map[string]string {
-	n := copyMap(o)
+	n := CopyMap(o)
 	for _, name := range names {
 		delete(n, name)
 	}
@@ -43,11 +43,11 @@ func without(o sdn.Object, names ...string) map[string]string {
 }
 
 func (s *Server) saveSDN(inv *Inventory) {
-	for _, name := range sortedKeys(s.sdn.Wanted.Zones) {
-		z := s.sdn.Wanted.Zones[name]
+	for _, name := range SortedKeys(s.state.SDN.Wanted.Zones) {
+		z := s.state.SDN.Wanted.Zones[name]
 		spec := ZoneSpec{Name: name, Type: z["type"], Nodes: schema.SplitList(z["nodes"]), Options: without(z, "type", "nodes")}
-		for _, id := range sortedKeys(s.sdn.Wanted.VNets) {
-			v := s.sdn.Wanted.VNets[id]
+		for _, id := range SortedKeys(s.state.SDN.Wanted.VNets) {
+			v := s.state.SDN.Wanted.VNets[id]
 			if v["zone"] != name {
 				continue
 			}
@@ -58,7 +58,7 @@ func (s *Server) saveSDN(inv *Inventory) {
 				}
 				spec.VNetOptions[id] = o
 			}
-			for subnet, fields := range s.sdn.Wanted.Subnets {
+			for subnet, fields := range s.state.SDN.Wanted.Subnets {
 				if fields["vnet"] != id {
 					continue
 				}

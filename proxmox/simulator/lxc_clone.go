@@ -10,17 +10,17 @@ import (
 )
 
 // ctCloneEndpoints copy containers, make templates of them and move their volumes. Source: pve-container src/PVE/API2/LXC.pm.
-func ctCloneEndpoints() []*endpoint {
+func ctCloneEndpoints() []*Endpoint {
 	const at = "/nodes/{node}/lxc/{vmid}"
 	names := volumeNames()
-	return []*endpoint{
-		on("POST "+at+"/clone",
-			all(need("/vms/{vmid}", "VM.Clone"), either(need("/vms/{newid}", "VM.Allocate"), given("pool", need("/pool/{pool}", "VM.Allocate")))),
-			"newid* vmid; hostname dns-name; description string; pool poolid; snapname configid(..40); storage storage-id; full bool; target node; bwlimit num(0..)", (*call).cloneCT),
-		on("POST "+at+"/template", need("/vms/{vmid}", "VM.Allocate"), "", (*call).templateCT),
-		on("POST "+at+"/move_volume", need("/vms/{vmid}", "VM.Config.Disk"), "volume* enum("+names+"); storage storage-id; target-vmid vmid; target-volume enum("+names+"); delete bool; "+
-			"digest string(..40); target-digest string(..40); bwlimit num(0..)", (*call).moveVolume),
-		on("GET "+at+"/feature", need("/vms/{vmid}", "VM.Audit"), "feature* enum(snapshot clone copy); snapname configid(..40)", (*call).featureCT),
+	return []*Endpoint{
+		On("POST "+at+"/clone",
+			All(Need("/vms/{vmid}", "VM.Clone"), Either(Need("/vms/{newid}", "VM.Allocate"), Given("pool", Need("/pool/{pool}", "VM.Allocate")))),
+			"newid* vmid; hostname dns-name; description string; pool poolid; snapname configid(..40); storage storage-id; full bool; target node; bwlimit num(0..)", cloneCT),
+		On("POST "+at+"/template", Need("/vms/{vmid}", "VM.Allocate"), "", templateCT),
+		On("POST "+at+"/move_volume", Need("/vms/{vmid}", "VM.Config.Disk"), "volume* enum("+names+"); storage storage-id; target-vmid vmid; target-volume enum("+names+"); delete bool; "+
+			"digest string(..40); target-digest string(..40); bwlimit num(0..)", moveVolume),
+		On("GET "+at+"/feature", Need("/vms/{vmid}", "VM.Audit"), "feature* enum(snapshot clone copy); snapname configid(..40)", featureCT),
 	}
 }
 
@@ -29,7 +29,7 @@ func volumeNames() string {
 	names := []string{"rootfs"}
 	for _, kind := range []string{"mp", "unused"} {
 		for i := range 256 {
-			names = append(names, kind+itoa(i))
+			names = append(names, kind+Itoa(i))
 		}
 	}
 	return strings.Join(names, " ")
@@ -52,88 +52,88 @@ func mounts(conf map[string]string) map[string]string {
 	return m
 }
 
-func (c *call) cloneCT() (any, error) {
-	if err := c.poolExists(c.text("pool")); err != nil {
+func cloneCT(c *call) (any, error) {
+	if err := c.PoolExists(c.Text("pool")); err != nil {
 		return nil, err
 	}
-	o := &copyOf{newid: c.number("newid", 0), target: c.text("target")}
-	for _, step := range []func(*call, *copyOf) error{(*call).cloneTarget, (*call).cloneCTSource, (*call).cloneCTVolumes, (*call).cloneCTCards} {
+	o := &Copy{VMID: c.Number("newid", 0), Target: c.Text("target")}
+	for _, step := range []func(*call, *Copy) error{CloneTarget, cloneCTSource, cloneCTVolumes, cloneCTCards} {
 		if err := step(c, o); err != nil {
 			return nil, err
 		}
 	}
-	g := &guest{vmid: o.newid, kind: "lxc", node: c.node(), conf: c.copyCTConfig(o), state: stopped}
-	c.s.guests[g.vmid], o.source.conf["lock"] = g, "disk"
-	c.giveUp = func() {
-		delete(o.source.conf, "lock")
-		delete(c.s.guests, g.vmid)
+	g := &guest{VMID: o.VMID, Kind: "lxc", Node: c.Node(), Conf: copyCTConfig(c, o), State: Stopped}
+	c.State.Guests[g.VMID], o.Source.Conf["lock"] = g, "disk"
+	c.GiveUp = func() {
+		delete(o.Source.Conf, "lock")
+		delete(c.State.Guests, g.VMID)
 	}
-	return c.fork(c.node(), "vzclone", itoa(o.source.vmid), func(t *task) error { return c.fillCT(t, g, o) }), nil
+	return c.Fork(c.Node(), "vzclone", Itoa(o.Source.VMID), func(t *task) error { return fillCT(c, t, g, o) }), nil
 }
 
-func (c *call) cloneCTSource(o *copyOf) error {
-	g, err := c.guest()
+func cloneCTSource(c *call, o *Copy) error {
+	g, err := c.Guest()
 	if err != nil {
 		return err
 	}
-	if err := c.unlocked(g); err != nil {
+	if err := c.Unlocked(g); err != nil {
 		return err
 	}
-	if c.s.guests[o.newid] != nil {
-		return fail("unable to create CT %d: config file already exists", o.newid)
+	if c.State.Guests[o.VMID] != nil {
+		return Fail("unable to create CT %d: config file already exists", o.VMID)
 	}
-	o.source, o.conf, o.full = g, g.conf, c.flag("full", !g.template())
-	if c.has("storage") && !o.full {
-		return fail("parameter 'storage' not allowed for linked clones")
+	o.Source, o.Conf, o.Full = g, g.Conf, c.Flag("full", !g.Template())
+	if c.Has("storage") && !o.Full {
+		return Fail("parameter 'storage' not allowed for linked clones")
 	}
-	if name := c.text("snapname"); name != "" {
-		if o.conf = g.snaps[name]; o.conf == nil {
-			return fail("snapshot '%s' does not exist", name)
+	if name := c.Text("snapname"); name != "" {
+		if o.Conf = g.Snaps[name]; o.Conf == nil {
+			return Fail("snapshot '%s' does not exist", name)
 		}
 	}
 	return nil
 }
 
-func (c *call) cloneCTVolumes(o *copyOf) error {
+func cloneCTVolumes(c *call, o *Copy) error {
 	local := false
-	volumes := mounts(o.conf)
-	for _, option := range sortedKeys(volumes) {
+	volumes := mounts(o.Conf)
+	for _, option := range SortedKeys(volumes) {
 		id := volumes[option]
-		name, rest := splitVolume(id)
-		st := c.s.storages[name]
+		name, rest := SplitVolume(id)
+		st := c.State.Storages[name]
 		if strings.HasPrefix(id, "/") {
-			return fail("unable to clone mountpoint '%s' (type bind)", option)
+			return Fail("unable to clone mountpoint '%s' (type bind)", option)
 		}
-		if o.storage != nil {
-			name = o.storage.name
+		if o.Storage != nil {
+			name = o.Storage.Name
 		}
-		if st == nil || c.s.storages[name] == nil {
-			return fail("storage '%s' does not exist", name)
+		if st == nil || c.State.Storages[name] == nil {
+			return Fail("storage '%s' does not exist", name)
 		}
-		local = local || !c.s.storages[name].shared
-		if err := c.check("/storage/"+name, "Datastore.AllocateSpace"); err != nil {
+		local = local || !c.State.Storages[name].Shared
+		if err := c.Check("/storage/"+name, "Datastore.AllocateSpace"); err != nil {
 			return err
 		}
-		if o.full {
-			if o.source.state != stopped && !c.has("snapname") {
-				return fail("Full clone of a running container is only possible from a snapshot")
+		if o.Full {
+			if o.Source.State != Stopped && !c.Has("snapname") {
+				return Fail("Full clone of a running container is only possible from a snapshot")
 			}
 			continue
 		}
-		if p, err := st.parseVolume(rest); err != nil || !p.isBase || st.kind == "lvm" || st.files() && st.kind != "btrfs" {
-			return fail("Linked clone feature for '%s' is not available", id)
+		if p, err := st.ParseVolume(rest); err != nil || !p.IsBase || st.Kind == "lvm" || st.Files() && st.Kind != "btrfs" {
+			return Fail("Linked clone feature for '%s' is not available", id)
 		}
 	}
-	if local && o.target != c.node() {
-		return fail("can't clone CT to node '%s' (CT uses local storage)", o.target)
+	if local && o.Target != c.Node() {
+		return Fail("can't clone CT to node '%s' (CT uses local storage)", o.Target)
 	}
 	return nil
 }
 
-func (c *call) cloneCTCards(o *copyOf) error {
-	for _, name := range sortedKeys(o.conf) {
+func cloneCTCards(c *call, o *Copy) error {
+	for _, name := range SortedKeys(o.Conf) {
 		if guestconf.NetName.MatchString(name) {
-			if err := c.checkBridgeOf(schema.Format("lxc-net"), o.conf[name]); err != nil {
+			if err := CheckBridgeOf(c, schema.Format("lxc-net"), o.Conf[name]); err != nil {
 				return err
 			}
 		}
@@ -142,15 +142,15 @@ func (c *call) cloneCTCards(o *copyOf) error {
 }
 
 // copyCTConfig is the configuration of the copy, without its volumes: these come one by one.
-func (c *call) copyCTConfig(o *copyOf) map[string]string {
+func copyCTConfig(c *call, o *Copy) map[string]string {
 	conf := map[string]string{}
-	for name, value := range o.conf {
+	for name, value := range o.Conf {
 		switch {
-		case guestconf.UnusedName.MatchString(name), guestconf.MountName.MatchString(name), slices.Contains(notCopied, name):
+		case guestconf.UnusedName.MatchString(name), guestconf.MountName.MatchString(name), slices.Contains(NotCopied, name):
 		case guestconf.NetName.MatchString(name):
 			format := schema.Format("lxc-net")
 			if card, err := format.ParseProperties(name, value); err == nil {
-				card.Set("hwaddr", newMAC(c.s.options["mac_prefix"]))
+				card.Set("hwaddr", NewMAC(c.State.Options["mac_prefix"]))
 				conf[name] = format.Print(card)
 			}
 		default:
@@ -158,7 +158,7 @@ func (c *call) copyCTConfig(o *copyOf) map[string]string {
 		}
 	}
 	for _, name := range []string{"hostname", "description"} {
-		if v := c.text(name); v != "" {
+		if v := c.Text(name); v != "" {
 			conf[name] = v
 		}
 	}
@@ -167,42 +167,42 @@ func (c *call) copyCTConfig(o *copyOf) map[string]string {
 }
 
 // fillCT is the task: it copies the volumes and puts the container into its pool and onto its node.
-func (c *call) fillCT(t *task, g *guest, o *copyOf) error {
-	t.say("creating a clone of container %d with ID %d", o.source.vmid, g.vmid)
+func fillCT(c *call, t *task, g *guest, o *Copy) error {
+	t.Say("creating a clone of container %d with ID %d", o.Source.VMID, g.VMID)
 	var made []*volume
-	volumes := mounts(o.conf)
+	volumes := mounts(o.Conf)
 	err := error(nil)
-	for _, option := range sortedKeys(volumes) {
-		v, copyErr := c.copyMount(g, o, volumes[option])
+	for _, option := range SortedKeys(volumes) {
+		v, copyErr := copyMount(c, g, o, volumes[option])
 		if err = copyErr; err != nil {
 			break
 		}
 		made = append(made, v)
 		format := schema.Format(mountFormat(option))
-		pairs, parseErr := format.ParseProperties(option, o.conf[option])
+		pairs, parseErr := format.ParseProperties(option, o.Conf[option])
 		if err = parseErr; err != nil {
 			break
 		}
-		pairs.Set("volume", v.id)
-		pairs.Set("size", schema.FormatSize(v.size))
-		g.conf[option] = format.Print(pairs)
+		pairs.Set("volume", v.ID)
+		pairs.Set("size", schema.FormatSize(v.Size))
+		g.Conf[option] = format.Print(pairs)
 	}
 	if err == nil {
-		err = t.busy()
+		err = t.Busy()
 	}
-	delete(o.source.conf, "lock")
+	delete(o.Source.Conf, "lock")
 	if err != nil {
 		for _, v := range made {
-			c.s.dropVolume(v)
+			c.State.DropVolume(v)
 		}
-		delete(c.s.guests, g.vmid)
-		return fail("clone failed: %s", flat(err))
+		delete(c.State.Guests, g.VMID)
+		return Fail("clone failed: %s", Flat(err))
 	}
-	delete(g.conf, "lock")
-	g.node = o.target
-	if pool := c.s.acl.Pools[c.text("pool")]; pool != nil {
-		pool.VMs[g.vmid] = true
-		c.s.acl.Changed()
+	delete(g.Conf, "lock")
+	g.Node = o.Target
+	if pool := c.State.ACL.Pools[c.Text("pool")]; pool != nil {
+		pool.VMs[g.VMID] = true
+		c.State.ACL.Changed()
 	}
 	return nil
 }
@@ -214,43 +214,43 @@ func mountFormat(option string) string {
 	return "lxc-mp"
 }
 
-func (c *call) copyMount(g *guest, o *copyOf, id string) (*volume, error) {
-	src := c.s.volume(o.source.node, id)
+func copyMount(c *call, g *guest, o *Copy, id string) (*volume, error) {
+	src := c.State.Volume(o.Source.Node, id)
 	if src == nil {
-		return nil, fail("volume '%s' does not exist", id)
+		return nil, Fail("volume '%s' does not exist", id)
 	}
-	st := c.s.storages[src.storage]
-	if o.storage != nil {
-		st = o.storage
+	st := c.State.Storages[src.Storage]
+	if o.Storage != nil {
+		st = o.Storage
 	}
-	if !o.full {
-		_, base := splitVolume(src.id)
-		v := &volume{storage: st.name, node: o.target, content: "rootdir", format: src.format, size: src.size, vmid: g.vmid, parent: src.id}
-		v.id = st.name + ":" + path.Base(base) + "/" + ctVolumeName(st, c.s.freeName(st, o.target, g.vmid))
-		c.s.putVolume(v)
+	if !o.Full {
+		_, base := SplitVolume(src.ID)
+		v := &volume{Storage: st.Name, Node: o.Target, Content: "rootdir", Format: src.Format, Size: src.Size, VMID: g.VMID, Parent: src.ID}
+		v.ID = st.Name + ":" + path.Base(base) + "/" + ctVolumeName(st, c.State.FreeName(st, o.Target, g.VMID))
+		c.State.PutVolume(v)
 		return v, nil
 	}
-	if !c.s.fits(st, o.target, src.size) {
-		return nil, fail("unable to create image: No space left on device")
+	if !c.State.Fits(st, o.Target, src.Size) {
+		return nil, Fail("unable to create image: No space left on device")
 	}
-	return c.s.allocateCT(st, o.target, g.vmid, src.size), nil
+	return allocateCT(c.State, st, o.Target, g.VMID, src.Size), nil
 }
 
 // ctVolumeName is the name of a container's volume: ZFS and Btrfs have subvolumes.
-func ctVolumeName(st *storage, name string) string {
-	if st.kind == "zfspool" || st.kind == "btrfs" {
+func ctVolumeName(st *Storage, name string) string {
+	if st.Kind == "zfspool" || st.Kind == "btrfs" {
 		return strings.Replace(name, "vm-", "subvol-", 1)
 	}
 	return name
 }
 
 // allocateCT makes a new volume for a container.
-func (s *state) allocateCT(st *storage, node string, vmid int, size int64) *volume {
+func allocateCT(s *State, st *Storage, node string, vmid int, size int64) *volume {
 	format := "raw"
-	if st.kind == "zfspool" || st.kind == "btrfs" {
+	if st.Kind == "zfspool" || st.Kind == "btrfs" {
 		format = "subvol"
 	}
-	v := s.allocate(st, node, vmid, ctVolumeName(st, s.freeName(st, node, vmid)), format, size)
-	v.content = "rootdir"
+	v := s.Allocate(st, node, vmid, ctVolumeName(st, s.FreeName(st, node, vmid)), format, size)
+	v.Content = "rootdir"
 	return v
 }

@@ -10,162 +10,162 @@ import (
 
 // checkCT asks for the privileges to set and delete options of a container. Features other than nesting, devices and hook
 // scripts are root@pam's. Source: pve-container src/PVE/LXC.pm check_ct_modify_config_perm.
-func (c *call) checkCT(w *change, g *guest, unprivileged bool) error {
-	if c.isSuperuser() {
+func checkCT(c *call, w *Change, g *guest, unprivileged bool) error {
+	if c.IsSuperuser() {
 		return nil
 	}
-	for _, name := range append(sortedKeys(w.set), w.remove...) {
-		value, sets := w.set[name]
-		if err := c.checkCTOption(w.target, g, name, value, sets, unprivileged); err != nil {
+	for _, name := range append(SortedKeys(w.Set), w.Remove...) {
+		value, sets := w.Set[name]
+		if err := checkCTOption(c, w.Target, g, name, value, sets, unprivileged); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *call) checkCTOption(t target, g *guest, name, value string, sets, unprivileged bool) error {
+func checkCTOption(c *call, t Target, g *guest, name, value string, sets, unprivileged bool) error {
 	o, known := guestconf.CTOptions()[name]
 	switch {
 	case !known:
 		return nil // the parameter is refused for that
 	case name == "features":
-		return c.checkFeatures(t, g, value, unprivileged)
+		return checkFeatures(c, t, g, value, unprivileged)
 	case o.Privilege == guestconf.RootOnly && name == "hookscript":
-		return &apiError{status: 403, message: "Permission check failed (changing the hookscript is only allowed for root@pam)"}
+		return &APIError{Status: 403, Message: "Permission check failed (changing the hookscript is only allowed for root@pam)"}
 	case o.Privilege == guestconf.RootOnly:
-		return &apiError{status: 403, message: "Permission check failed (configuring device passthrough is only allowed for root@pam)"}
+		return &APIError{Status: 403, Message: "Permission check failed (configuring device passthrough is only allowed for root@pam)"}
 	case name == "tags":
 		old := []string{}
 		if g != nil {
-			old = guestconf.TagList(g.conf["tags"])
+			old = guestconf.TagList(g.Conf["tags"])
 		}
-		return c.checkTags(t, old, guestconf.TagList(value))
+		return CheckTags(c, t, old, guestconf.TagList(value))
 	}
-	if err := c.checkVM(t, o.Privilege); err != nil {
+	if err := CheckVM(c, t, o.Privilege); err != nil {
 		return err
 	}
 	switch {
 	case guestconf.NetName.MatchString(name) && sets:
-		return c.checkBridgeOf(schema.Format("lxc-net"), value)
+		return CheckBridgeOf(c, schema.Format("lxc-net"), value)
 	case guestconf.MountName.MatchString(name) && sets:
-		return c.checkMount(t, name, value)
+		return checkMount(c, t, name, value)
 	}
 	return nil
 }
 
-func (c *call) checkMount(t target, name, value string) error {
+func checkMount(c *call, t Target, name, value string) error {
 	volume := guestconf.MountVolume(value)
-	if m := newDisk.FindStringSubmatch(volume); m != nil {
-		return c.check("/storage/"+m[1], "Datastore.AllocateSpace")
+	if m := NewDisk.FindStringSubmatch(volume); m != nil {
+		return c.Check("/storage/"+m[1], "Datastore.AllocateSpace")
 	}
 	if plainSize.MatchString(volume) {
 		return nil // on the default storage, which is asked for later
 	}
 	if volume == "" || volume[0] == '/' {
-		return &apiError{status: 403, message: "Permission check failed (mount point type bind is only allowed for root@pam)"}
+		return &APIError{Status: 403, Message: "Permission check failed (mount point type bind is only allowed for root@pam)"}
 	}
-	return c.checkVolume(t, volume)
+	return CheckVolume(c, t, volume)
 }
 
 // checkFeatures lets those who may make containers switch nesting; all else is root@pam's.
-func (c *call) checkFeatures(t target, g *guest, value string, unprivileged bool) error {
+func checkFeatures(c *call, t Target, g *guest, value string, unprivileged bool) error {
 	if !unprivileged {
-		return &apiError{status: 403, message: "Permission check failed (changing feature flags for privileged container is only allowed for root@pam)"}
+		return &APIError{Status: 403, Message: "Permission check failed (changing feature flags for privileged container is only allowed for root@pam)"}
 	}
 	old, now := map[string]string{}, map[string]string{}
 	format := schema.Format("lxc-features")
 	if g != nil {
-		if p, err := format.ParseProperties("features", g.conf["features"]); err == nil {
+		if p, err := format.ParseProperties("features", g.Conf["features"]); err == nil {
 			old = p.Values
 		}
 	}
 	if p, err := format.ParseProperties("features", value); err == nil {
 		now = p.Values
 	}
-	for _, flag := range append(sortedKeys(old), sortedKeys(now)...) {
+	for _, flag := range append(SortedKeys(old), SortedKeys(now)...) {
 		if flag != "nesting" && old[flag] != now[flag] {
-			return &apiError{status: 403, message: "Permission check failed (changing feature flags (except nesting) is only allowed for root@pam)"}
+			return &APIError{Status: 403, Message: "Permission check failed (changing feature flags (except nesting) is only allowed for root@pam)"}
 		}
 	}
-	return c.checkVM(t, "VM.Allocate")
+	return CheckVM(c, t, "VM.Allocate")
 }
 
 // putCTConfig changes a container's options: at once where that is possible while it runs, else at its next start.
-func (c *call) putCTConfig() (any, error) {
-	w := &change{target: target{vmid: c.vmid()}, set: map[string]string{}, remove: c.list("delete"), revert: c.list("revert")}
-	for name := range c.params {
-		w.set[name] = c.text(name)
+func putCTConfig(c *call) (any, error) {
+	w := &Change{Target: Target{VMID: c.VMID()}, Set: map[string]string{}, Remove: c.List("delete"), Revert: c.List("revert")}
+	for name := range c.Params {
+		w.Set[name] = c.Text(name)
 	}
 	for _, name := range []string{"node", "vmid", "delete", "revert", "digest"} {
-		delete(w.set, name)
+		delete(w.Set, name)
 	}
-	if len(w.set)+len(w.remove)+len(w.revert) == 0 {
-		return nil, fail("no options specified")
+	if len(w.Set)+len(w.Remove)+len(w.Revert) == 0 {
+		return nil, Fail("no options specified")
 	}
-	g, err := c.guest()
+	g, err := c.Guest()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.mayChangeCT(g, w); err != nil {
+	if err := mayChangeCT(c, g, w); err != nil {
 		return nil, err
 	}
-	return nil, c.changeCT(g, w)
+	return nil, changeCT(c, g, w)
 }
 
-func (c *call) mayChangeCT(g *guest, w *change) error {
-	if err := c.unlocked(g); err != nil {
+func mayChangeCT(c *call, g *guest, w *Change) error {
+	if err := c.Unlocked(g); err != nil {
 		return err
 	}
-	if d := c.text("digest"); d != "" && d != g.digest() {
-		return fail("detected modified configuration - file changed by other user? Try again.")
+	if d := c.Text("digest"); d != "" && d != g.Digest() {
+		return Fail("detected modified configuration - file changed by other user? Try again.")
 	}
 	for _, list := range []struct {
 		param string
 		names []string
-	}{{"revert", w.revert}, {"delete", w.remove}} {
+	}{{"revert", w.Revert}, {"delete", w.Remove}} {
 		for _, name := range list.names {
 			if _, known := guestconf.CTOptions()[name]; !known {
-				return invalid(list.param, "unknown option '%s'", name)
+				return Invalid(list.param, "unknown option '%s'", name)
 			}
-			if _, both := w.set[name]; both {
-				return invalid(list.param, "you can't use '-%s' and -%s %s' at the same time", name, list.param, name)
+			if _, both := w.Set[name]; both {
+				return Invalid(list.param, "you can't use '-%s' and -%s %s' at the same time", name, list.param, name)
 			}
 		}
 	}
-	if _, fixed := w.set["unprivileged"]; fixed {
-		return fail("unable to modify read-only option: 'unprivileged'")
+	if _, fixed := w.Set["unprivileged"]; fixed {
+		return Fail("unable to modify read-only option: 'unprivileged'")
 	}
 	for _, name := range []string{"rootfs", "unprivileged"} {
-		if slices.Contains(w.remove, name) {
-			return fail("unable to delete required option '%s'", name)
+		if slices.Contains(w.Remove, name) {
+			return Fail("unable to delete required option '%s'", name)
 		}
 	}
-	if err := c.checkCT(w, g, g.conf["unprivileged"] == "1"); err != nil {
+	if err := checkCT(c, w, g, g.Conf["unprivileged"] == "1"); err != nil {
 		return err
 	}
-	return c.writable(g)
+	return c.Writable(g)
 }
 
 // changeCT works on copies, so that all is done or nothing.
-func (c *call) changeCT(g *guest, w *change) error {
-	conf, pending, removed := maps.Clone(g.conf), copyMap(g.pending), copyMap(g.removed)
-	for _, name := range w.revert {
+func changeCT(c *call, g *guest, w *Change) error {
+	conf, pending, removed := maps.Clone(g.Conf), CopyMap(g.Pending), CopyMap(g.Removed)
+	for _, name := range w.Revert {
 		delete(pending, name)
 		delete(removed, name)
 	}
-	isOn := g.state != stopped
-	for _, name := range w.remove {
+	isOn := g.State != Stopped
+	for _, name := range w.Remove {
 		delete(pending, name)
 		if isOn && !guestconf.CTOptions()[name].Live {
 			removed[name] = false
 			continue
 		}
-		c.s.dropCT(g, conf, name)
+		dropCT(c.State, g, conf, name)
 	}
-	for _, name := range sortedKeys(w.set) {
-		value, err := c.ctValue(name, w.set[name])
+	for _, name := range SortedKeys(w.Set) {
+		value, err := ctValue(c, name, w.Set[name])
 		if guestconf.MountName.MatchString(name) && err == nil {
-			value, _, err = c.s.makeMount(g.node, g.vmid, name, value)
+			value, _, err = makeMount(c.State, g.Node, g.VMID, name, value)
 		}
 		if err != nil {
 			return err
@@ -177,88 +177,88 @@ func (c *call) changeCT(g *guest, w *change) error {
 		}
 		conf[name] = value
 	}
-	g.conf, g.pending, g.removed = conf, pending, removed
+	g.Conf, g.Pending, g.Removed = conf, pending, removed
 	return nil
 }
 
 // dropCT deletes an option of a container. A volume of its own stays as an unused one; an unused one is removed.
-func (s *state) dropCT(g *guest, conf map[string]string, name string) {
+func dropCT(s *State, g *guest, conf map[string]string, name string) {
 	volume := guestconf.MountVolume(conf[name])
-	owned := volume != "" && s.ownedBy(volume, g.vmid)
+	owned := volume != "" && s.OwnedBy(volume, g.VMID)
 	delete(conf, name)
 	switch {
 	case guestconf.MountName.MatchString(name) && owned:
-		conf[freeUnused(conf)] = volume
+		conf[FreeUnused(conf)] = volume
 	case guestconf.UnusedName.MatchString(name) && owned:
-		s.remove(g.node, volume)
+		s.RemoveVolume(g.Node, volume)
 	}
 }
 
 // containers are switched on and off so.
-var containers = kind{settle: (*state).settleCT, startable: (*state).startableCT}
+var containers = Kind{Settle: settleCT, Startable: startableCT}
 
 // settleCT applies what waited for a container to be off.
-func (s *state) settleCT(g *guest) error {
-	for name := range g.removed {
-		s.dropCT(g, g.conf, name)
+func settleCT(s *State, g *guest) error {
+	for name := range g.Removed {
+		dropCT(s, g, g.Conf, name)
 	}
-	maps.Copy(g.conf, g.pending)
-	g.pending, g.removed = nil, nil
+	maps.Copy(g.Conf, g.Pending)
+	g.Pending, g.Removed = nil, nil
 	return nil
 }
 
 // resizeCT grows a volume of a container.
-func (c *call) resizeCT() (any, error) {
-	g, err := c.guest()
+func resizeCT(c *call) (any, error) {
+	g, err := c.Guest()
 	if err != nil {
 		return nil, err
 	}
-	if d := c.text("digest"); d != "" && d != g.digest() {
-		return nil, fail("checksum mismatch (file change by other user?)")
+	if d := c.Text("digest"); d != "" && d != g.Digest() {
+		return nil, Fail("checksum mismatch (file change by other user?)")
 	}
-	if err := c.unlocked(g); err != nil {
+	if err := c.Unlocked(g); err != nil {
 		return nil, err
 	}
-	name := c.text("disk")
-	return c.fork(g.node, "resize", itoa(g.vmid), func(t *task) error {
-		if err := t.busy(); err != nil {
+	name := c.Text("disk")
+	return c.Fork(g.Node, "resize", Itoa(g.VMID), func(t *task) error {
+		if err := t.Busy(); err != nil {
 			return err
 		}
-		return c.growCT(g, name)
+		return growCT(c, g, name)
 	}), nil
 }
 
-func (c *call) growCT(g *guest, name string) error {
-	v := c.s.volume(g.node, guestconf.MountVolume(g.conf[name]))
+func growCT(c *call, g *guest, name string) error {
+	v := c.State.Volume(g.Node, guestconf.MountVolume(g.Conf[name]))
 	if v == nil {
-		return fail("no '%s' configured", name)
+		return Fail("no '%s' configured", name)
 	}
-	if err := c.check("/storage/"+v.storage, "Datastore.AllocateSpace"); err != nil {
+	if err := c.Check("/storage/"+v.Storage, "Datastore.AllocateSpace"); err != nil {
 		return err
 	}
-	size, ok := grown(c.text("size"), v.size)
+	size, ok := grown(c.Text("size"), v.Size)
 	switch {
 	case !ok:
-		return fail("invalid size string")
-	case size < v.size:
-		return fail("unable to shrink disk size")
-	case size == v.size:
+		return Fail("invalid size string")
+	case size < v.Size:
+		return Fail("unable to shrink disk size")
+	case size == v.Size:
 		return nil
-	case !c.s.fits(c.s.storages[v.storage], g.node, size-v.size):
-		return fail("unable to resize: No space left on device")
+	case !c.State.Fits(c.State.Storages[v.Storage], g.Node, size-v.Size):
+		return Fail("unable to resize: No space left on device")
 	}
-	stored, _, err := c.s.resized(g, name, v, size)
+	stored, _, err := resized(c.State, g, name, v, size)
 	if err != nil {
 		return err
 	}
-	g.conf[name] = stored
+	g.Conf[name] = stored
 	return nil
 }
 
 // resized sets a volume's size and returns the mount point that tells it.
-func (s *state) resized(g *guest, name string, v *volume, size int64) (string, *volume, error) {
-	v.size = size
-	return s.makeMount(g.node, g.vmid, name, g.conf[name])
+func resized(s *State, g *guest, name string, v *volume, size int64) (string, *volume, error) {
+	v.Size = size
+	return makeMount(s, g.Node, g.VMID, name, g.Conf[name])
 }
 
 // grown is the size that a text such as +2G asks for.

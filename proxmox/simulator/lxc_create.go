@@ -14,86 +14,86 @@ var notCT = []string{"node", "vmid", "ostemplate", "password", "storage", "force
 	"bwlimit", "start", "ha-managed", "unprivileged"}
 
 // createCT makes a container. Source: pve-container src/PVE/API2/LXC.pm create_vm.
-func (c *call) createCT() (any, error) {
-	w := &change{target: target{vmid: c.vmid(), pool: c.text("pool"), create: true}, set: map[string]string{}}
-	for name := range c.params {
-		w.set[name] = c.text(name)
+func createCT(c *call) (any, error) {
+	w := &Change{Target: Target{VMID: c.VMID(), Pool: c.Text("pool"), Create: true}, Set: map[string]string{}}
+	for name := range c.Params {
+		w.Set[name] = c.Text(name)
 	}
 	for _, name := range notCT {
-		delete(w.set, name)
+		delete(w.Set, name)
 	}
-	maps.DeleteFunc(w.set, func(name, _ string) bool { return guestconf.UnusedName.MatchString(name) })
-	if c.flag("restore", false) {
-		if err := c.mayCreateCT(w); err != nil {
+	maps.DeleteFunc(w.Set, func(name, _ string) bool { return guestconf.UnusedName.MatchString(name) })
+	if c.Flag("restore", false) {
+		if err := mayCreateCT(c, w); err != nil {
 			return nil, err
 		}
-		return c.restoreCT(w)
+		return restoreCT(c, w)
 	}
-	steps := []func(*call, *change) error{(*call).mayCreateCT, (*call).checkTemplate, (*call).checkMounts}
+	steps := []func(*call, *Change) error{mayCreateCT, checkTemplate, checkMounts}
 	for _, step := range steps {
 		if err := step(c, w); err != nil {
 			return nil, err
 		}
 	}
-	node, vmid := c.node(), w.vmid
-	c.s.guests[vmid] = &guest{vmid: vmid, kind: "lxc", node: node, conf: map[string]string{"lock": "create"}, state: stopped}
-	c.giveUp = func() { delete(c.s.guests, vmid) }
-	return c.fork(node, "vzcreate", itoa(vmid), func(t *task) error { return c.makeCT(t, w, node) }), nil
+	node, vmid := c.Node(), w.VMID
+	c.State.Guests[vmid] = &guest{VMID: vmid, Kind: "lxc", Node: node, Conf: map[string]string{"lock": "create"}, State: Stopped}
+	c.GiveUp = func() { delete(c.State.Guests, vmid) }
+	return c.Fork(node, "vzcreate", Itoa(vmid), func(t *task) error { return makeCT(c, t, w, node) }), nil
 }
 
 // mayCreateCT asks for what concerns the container as a whole, in Proxmox VE's order.
-func (c *call) mayCreateCT(w *change) error {
-	if err := c.s.needQuorum(); err != nil {
+func mayCreateCT(c *call, w *Change) error {
+	if err := c.State.NeedQuorum(); err != nil {
 		return err
 	}
-	if !c.flag("unprivileged", true) {
-		if err := c.check("/", "Sys.Modify"); err != nil {
+	if !c.Flag("unprivileged", true) {
+		if err := c.Check("/", "Sys.Modify"); err != nil {
 			return err
 		}
 	}
-	if c.flag("ha-managed", false) {
-		if err := c.check("/", "Sys.Console"); err != nil {
+	if c.Flag("ha-managed", false) {
+		if err := c.Check("/", "Sys.Console"); err != nil {
 			return err
 		}
 	}
-	if g := c.s.guests[w.vmid]; g != nil && !c.flag("restore", false) {
-		return fail("%s %d already exists on node '%s'", map[string]string{"qemu": "VM", "lxc": "CT"}[g.kind], w.vmid, g.node)
+	if g := c.State.Guests[w.VMID]; g != nil && !c.Flag("restore", false) {
+		return Fail("%s %d already exists on node '%s'", map[string]string{"qemu": "VM", "lxc": "CT"}[g.Kind], w.VMID, g.Node)
 	}
-	if keys := c.text("ssh-public-keys"); keys != "" {
-		if err := checkSSHKeys(keys); err != nil {
+	if keys := c.Text("ssh-public-keys"); keys != "" {
+		if err := CheckSSHKeys(keys); err != nil {
 			return err
 		}
 	}
-	if err := c.poolExists(w.pool); err != nil {
+	if err := c.PoolExists(w.Pool); err != nil {
 		return err
 	}
-	if c.checkVM(w.target, "VM.Allocate") != nil {
-		return denied("")
+	if CheckVM(c, w.Target, "VM.Allocate") != nil {
+		return Denied("")
 	}
-	return c.checkCT(w, nil, c.flag("unprivileged", true))
+	return checkCT(c, w, nil, c.Flag("unprivileged", true))
 }
 
-func (c *call) checkTemplate(w *change) error {
-	name, rest := splitVolume(c.text("ostemplate"))
-	st := c.s.storages[name]
+func checkTemplate(c *call, w *Change) error {
+	name, rest := SplitVolume(c.Text("ostemplate"))
+	st := c.State.Storages[name]
 	if st == nil {
-		return fail("storage '%s' does not exist", name)
+		return Fail("storage '%s' does not exist", name)
 	}
-	p, err := st.parseVolume(rest)
+	p, err := st.ParseVolume(rest)
 	if err != nil {
 		return err
 	}
-	if p.content != "vztmpl" {
-		return fail("unable to use volume '%s' as template", c.text("ostemplate"))
+	if p.Content != "vztmpl" {
+		return Fail("unable to use volume '%s' as template", c.Text("ostemplate"))
 	}
-	return c.mayUse(st, p, w.vmid)
+	return MayUse(c, st, p, w.VMID)
 }
 
-// mounts are the volumes that the container is to have; a plain number is a size on the default storage.
-func (c *call) mounts(w *change) map[string]string {
-	storage := or(c.text("storage"), "local")
+// wantedMounts are the volumes that the container is to have; a plain number is a size on the default storage.
+func wantedMounts(c *call, w *Change) map[string]string {
+	storage := Or(c.Text("storage"), "local")
 	m := map[string]string{}
-	for name, value := range w.set {
+	for name, value := range w.Set {
 		if !guestconf.MountName.MatchString(name) {
 			continue
 		}
@@ -110,25 +110,25 @@ func (c *call) mounts(w *change) map[string]string {
 
 var plainSize = regexp.MustCompile(`\A\d+(\.\d+)?\z`)
 
-func (c *call) checkMounts(w *change) error {
-	mounts := c.mounts(w)
+func checkMounts(c *call, w *Change) error {
+	mounts := wantedMounts(c, w)
 	if mounts["rootfs"] == "" {
-		return fail("mount points configured, but 'rootfs' not set - aborting")
+		return Fail("mount points configured, but 'rootfs' not set - aborting")
 	}
-	for _, name := range sortedKeys(mounts) {
+	for _, name := range SortedKeys(mounts) {
 		volume := guestconf.MountVolume(mounts[name])
 		if strings.HasPrefix(volume, "/") {
-			return fail("Only root can pass arbitrary filesystem paths.")
+			return Fail("Only root can pass arbitrary filesystem paths.")
 		}
-		storage, _ := splitVolume(volume)
-		st, err := c.s.storageOn(c.node(), storage)
+		storage, _ := SplitVolume(volume)
+		st, err := c.State.StorageOn(c.Node(), storage)
 		if err != nil {
 			return err
 		}
-		if !st.holds("rootdir") {
-			return invalid("storage", "storage '%s' does not support container directories", storage)
+		if !st.Holds("rootdir") {
+			return Invalid("storage", "storage '%s' does not support container directories", storage)
 		}
-		if err := c.check("/storage/"+storage, "Datastore.AllocateSpace"); err != nil {
+		if err := c.Check("/storage/"+storage, "Datastore.AllocateSpace"); err != nil {
 			return err
 		}
 	}
@@ -136,50 +136,50 @@ func (c *call) checkMounts(w *change) error {
 }
 
 // makeCT is the task; what it made goes again if something goes wrong.
-func (c *call) makeCT(t *task, w *change, node string) error {
-	s := c.s
-	conf, made, err := c.ctConfig(t, w, node)
+func makeCT(c *call, t *task, w *Change, node string) error {
+	s := c.State
+	conf, made, err := ctConfig(c, t, w, node)
 	if err != nil {
 		for _, v := range made {
-			s.remove(node, v.id)
+			s.RemoveVolume(node, v.ID)
 		}
-		delete(s.guests, w.vmid)
-		return fail("unable to create CT %d - %s", w.vmid, flat(err))
+		delete(s.Guests, w.VMID)
+		return Fail("unable to create CT %d - %s", w.VMID, Flat(err))
 	}
-	s.guests[w.vmid].conf = conf
-	if w.pool != "" && s.acl.Pools[w.pool] != nil {
-		s.acl.Pools[w.pool].VMs[w.vmid] = true
-		s.acl.Changed()
+	s.Guests[w.VMID].Conf = conf
+	if w.Pool != "" && s.ACL.Pools[w.Pool] != nil {
+		s.ACL.Pools[w.Pool].VMs[w.VMID] = true
+		s.ACL.Changed()
 	}
-	start := c.flag("start", false)
-	if c.flag("ha-managed", false) {
-		sid := "ct:" + itoa(w.vmid)
-		s.ha.resources[sid] = &haResource{sid: sid, state: map[bool]string{true: "started", false: "stopped"}[start], fields: map[string]string{}}
-		s.manageSoon()
+	start := c.Flag("start", false)
+	if c.Flag("ha-managed", false) {
+		sid := "ct:" + Itoa(w.VMID)
+		s.HA.Resources[sid] = &HAResource{SID: sid, State: map[bool]string{true: "started", false: "stopped"}[start], Fields: map[string]string{}}
+		s.ManageSoon()
 		return nil
 	}
 	if start {
-		s.fork(c, node, "vzstart", itoa(w.vmid), func(t *task) error { return s.powerOn(t, node, w.vmid, false) })
+		s.Fork(c, node, "vzstart", Itoa(w.VMID), func(t *task) error { return PowerOn(s, t, node, w.VMID, false) })
 	}
 	return nil
 }
 
-func (c *call) ctConfig(t *task, w *change, node string) (conf map[string]string, made []*volume, err error) {
-	conf = map[string]string{"hostname": "CT" + itoa(w.vmid), "memory": "512", "swap": "512", "arch": "amd64", "ostype": systemOf(c.text("ostemplate"))}
-	if c.flag("unprivileged", true) {
+func ctConfig(c *call, t *task, w *Change, node string) (conf map[string]string, made []*volume, err error) {
+	conf = map[string]string{"hostname": "CT" + Itoa(w.VMID), "memory": "512", "swap": "512", "arch": "amd64", "ostype": systemOf(c.Text("ostemplate"))}
+	if c.Flag("unprivileged", true) {
 		conf["unprivileged"] = "1"
 	}
-	for _, name := range sortedKeys(w.set) {
+	for _, name := range SortedKeys(w.Set) {
 		if guestconf.MountName.MatchString(name) {
 			continue
 		}
-		if conf[name], err = c.ctValue(name, w.set[name]); err != nil {
+		if conf[name], err = ctValue(c, name, w.Set[name]); err != nil {
 			return nil, made, err
 		}
 	}
-	mounts := c.mounts(w)
-	for _, name := range sortedKeys(mounts) {
-		stored, v, err := c.s.makeMount(node, w.vmid, name, mounts[name])
+	mounts := wantedMounts(c, w)
+	for _, name := range SortedKeys(mounts) {
+		stored, v, err := makeMount(c.State, node, w.VMID, name, mounts[name])
 		if v != nil {
 			made = append(made, v)
 		}
@@ -188,11 +188,11 @@ func (c *call) ctConfig(t *task, w *change, node string) (conf map[string]string
 		}
 		conf[name] = stored
 	}
-	if c.s.volume(node, c.text("ostemplate")) == nil {
-		return nil, made, fail("volume '%s' does not exist", c.text("ostemplate"))
+	if c.State.Volume(node, c.Text("ostemplate")) == nil {
+		return nil, made, Fail("volume '%s' does not exist", c.Text("ostemplate"))
 	}
-	t.say("extracting archive '%s'", c.text("ostemplate"))
-	return conf, made, t.busy()
+	t.Say("extracting archive '%s'", c.Text("ostemplate"))
+	return conf, made, t.Busy()
 }
 
 // systemOf is the operating system that the name of a template tells.
@@ -210,12 +210,12 @@ func systemOf(template string) string {
 }
 
 // ctValue is an option's value as it is stored.
-func (c *call) ctValue(name, value string) (string, error) {
+func ctValue(c *call, name, value string) (string, error) {
 	switch {
 	case name == "tags":
 		return strings.Join(guestconf.TagList(value), ";"), nil
 	case guestconf.NetName.MatchString(name):
-		return ctNet(name, value, c.s.options["mac_prefix"])
+		return ctNet(name, value, c.State.Options["mac_prefix"])
 	}
 	return value, nil
 }
@@ -228,7 +228,7 @@ func ctNet(name, value, prefix string) (string, error) {
 		return "", err
 	}
 	if _, ok := card.Get("hwaddr"); !ok {
-		card.Set("hwaddr", newMAC(prefix))
+		card.Set("hwaddr", NewMAC(prefix))
 	}
 	card.Set("hwaddr", strings.ToUpper(card.Values["hwaddr"]))
 	card.Set("type", "veth")
@@ -236,31 +236,31 @@ func ctNet(name, value, prefix string) (string, error) {
 }
 
 // makeMount allocates the volume of a mount point, or finds the one that is there.
-func (s *state) makeMount(node string, vmid int, name, value string) (string, *volume, error) {
+func makeMount(s *State, node string, vmid int, name, value string) (string, *volume, error) {
 	format := schema.Format(mountFormat(name))
 	pairs, err := format.ParseProperties(name, value)
 	if err != nil {
 		return "", nil, err
 	}
-	m := newDisk.FindStringSubmatch(pairs.Values["volume"])
+	m := NewDisk.FindStringSubmatch(pairs.Values["volume"])
 	if m == nil {
-		v := s.volume(node, pairs.Values["volume"])
+		v := s.Volume(node, pairs.Values["volume"])
 		if v == nil {
-			return "", nil, fail("volume '%s' does not exist", pairs.Values["volume"])
+			return "", nil, Fail("volume '%s' does not exist", pairs.Values["volume"])
 		}
-		pairs.Set("size", schema.FormatSize(v.size))
+		pairs.Set("size", schema.FormatSize(v.Size))
 		return format.Print(pairs), nil, nil
 	}
-	st, err := s.storageOn(node, m[1])
+	st, err := s.StorageOn(node, m[1])
 	if err != nil {
 		return "", nil, err
 	}
 	size, ok := schema.ParseSize(m[2] + "G")
-	if !ok || !s.fits(st, node, size) {
-		return "", nil, fail("unable to create image: No space left on device")
+	if !ok || !s.Fits(st, node, size) {
+		return "", nil, Fail("unable to create image: No space left on device")
 	}
-	v := s.allocateCT(st, node, vmid, size)
-	pairs.Set("volume", v.id)
+	v := allocateCT(s, st, node, vmid, size)
+	pairs.Set("volume", v.ID)
 	pairs.Set("size", schema.FormatSize(size))
 	return format.Print(pairs), v, nil
 }

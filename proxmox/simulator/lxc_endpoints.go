@@ -3,6 +3,6 @@ package simulator
 import "slices"
 
 // lxcArea are the calls of containers.
-func lxcArea() []*endpoint {
+func lxcArea() []*Endpoint {
 	return slices.Concat(ctEndpoints(), ctCloneEndpoints())
 }

@@ -6,110 +6,110 @@ import (
 	"kubehenge.dev/proxmox/simulator/guestconf"
 )
 
-func (c *call) moveVolume() (any, error) {
-	if c.has("storage") == c.has("target-vmid") {
-		if c.has("storage") {
-			return nil, fail("either set storage or target-vmid, but not both")
+func moveVolume(c *call) (any, error) {
+	if c.Has("storage") == c.Has("target-vmid") {
+		if c.Has("storage") {
+			return nil, Fail("either set storage or target-vmid, but not both")
 		}
-		return nil, fail("Provide either a 'storage' to move the mount point to a different storage or 'target-vmid' and 'target-mp' to move the mount point to another container")
+		return nil, Fail("Provide either a 'storage' to move the mount point to a different storage or 'target-vmid' and 'target-mp' to move the mount point to another container")
 	}
-	g, err := c.guest()
+	g, err := c.Guest()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.unlocked(g); err != nil {
+	if err := c.Unlocked(g); err != nil {
 		return nil, err
 	}
-	if c.has("target-vmid") {
-		return c.giveVolume(g)
+	if c.Has("target-vmid") {
+		return giveVolume(c, g)
 	}
-	return c.moveVolumeTo(g)
+	return moveVolumeTo(c, g)
 }
 
-func (c *call) moveVolumeTo(g *guest) (any, error) {
-	if err := c.check("/storage/"+c.text("storage"), "Datastore.AllocateSpace"); err != nil {
+func moveVolumeTo(c *call, g *guest) (any, error) {
+	if err := c.Check("/storage/"+c.Text("storage"), "Datastore.AllocateSpace"); err != nil {
 		return nil, err
 	}
-	option := c.text("volume")
+	option := c.Text("volume")
 	switch {
-	case g.state != stopped:
-		return nil, fail("cannot move volumes of a running container")
+	case g.State != Stopped:
+		return nil, Fail("cannot move volumes of a running container")
 	case guestconf.UnusedName.MatchString(option):
-		return nil, fail("cannot move volume '%s', only configured volumes can be moved to another storage", option)
+		return nil, Fail("cannot move volume '%s', only configured volumes can be moved to another storage", option)
 	}
-	st, err := c.s.storageOn(g.node, c.text("storage"))
+	st, err := c.State.StorageOn(g.Node, c.Text("storage"))
 	if err != nil {
 		return nil, err
 	}
-	if err := unmodified(g.digest(), c.text("digest")); err != nil {
+	if err := Unmodified(g.Digest(), c.Text("digest")); err != nil {
 		return nil, err
 	}
-	old := c.s.volume(g.node, guestconf.MountVolume(g.conf[option]))
+	old := c.State.Volume(g.Node, guestconf.MountVolume(g.Conf[option]))
 	if old == nil {
-		return nil, fail("no '%s' configured", option)
+		return nil, Fail("no '%s' configured", option)
 	}
-	g.conf["lock"] = "disk"
-	c.giveUp = func() { delete(g.conf, "lock") }
-	return c.fork(g.node, "move_volume", itoa(g.vmid), func(t *task) error {
-		err := t.busy()
-		delete(g.conf, "lock")
+	g.Conf["lock"] = "disk"
+	c.GiveUp = func() { delete(g.Conf, "lock") }
+	return c.Fork(g.Node, "move_volume", Itoa(g.VMID), func(t *task) error {
+		err := t.Busy()
+		delete(g.Conf, "lock")
 		if err != nil {
 			return err
 		}
-		v := c.s.allocateCT(st, g.node, g.vmid, old.size)
-		conf := copyMap(g.conf)
-		conf[option] = strings.Replace(conf[option], old.id, v.id, 1)
-		if c.flag("delete", false) {
-			c.s.dropVolume(old)
+		v := allocateCT(c.State, st, g.Node, g.VMID, old.Size)
+		conf := CopyMap(g.Conf)
+		conf[option] = strings.Replace(conf[option], old.ID, v.ID, 1)
+		if c.Flag("delete", false) {
+			c.State.DropVolume(old)
 		} else {
-			conf[freeUnused(conf)] = old.id
+			conf[FreeUnused(conf)] = old.ID
 		}
-		g.conf = conf
+		g.Conf = conf
 		return nil
 	}), nil
 }
 
 // giveVolume renames a volume so that it belongs to another container of the node.
-func (c *call) giveVolume(g *guest) (any, error) {
-	option := c.text("volume")
-	at := or(c.text("target-volume"), option)
-	to := c.s.guests[c.number("target-vmid", 0)]
-	if err := c.check("/vms/"+c.text("target-vmid"), "VM.Config.Disk"); err != nil {
+func giveVolume(c *call, g *guest) (any, error) {
+	option := c.Text("volume")
+	at := Or(c.Text("target-volume"), option)
+	to := c.State.Guests[c.Number("target-vmid", 0)]
+	if err := c.Check("/vms/"+c.Text("target-vmid"), "VM.Config.Disk"); err != nil {
 		return nil, err
 	}
 	switch {
 	case option == "rootfs" || at == "rootfs":
-		return nil, fail("Cannot move to/from 'rootfs'")
+		return nil, Fail("Cannot move to/from 'rootfs'")
 	case guestconf.UnusedName.MatchString(option) && !guestconf.UnusedName.MatchString(at):
-		return nil, fail("Moving an unused volume to a used one is not possible")
-	case to == nil || to.kind != "lxc":
-		return nil, fail("could not find CT %s", c.text("target-vmid"))
-	case to.node != g.node:
-		return nil, fail("Both containers need to be on the same node (%s != %s)", g.node, to.node)
-	case g.template() || to.template():
-		return nil, fail("Can't move volumes from or to template CT")
-	case g.conf[option] == "":
-		return nil, fail("volume '%s' for container '%d' does not exist", option, g.vmid)
-	case to.conf[at] != "":
-		return nil, fail("Target volume key '%s' is already in use for container '%d'", at, to.vmid)
-	case g.state != stopped && !guestconf.UnusedName.MatchString(option):
-		return nil, fail("Cannot move in-use volume while the source CT is running - detach or shutdown first")
+		return nil, Fail("Moving an unused volume to a used one is not possible")
+	case to == nil || to.Kind != "lxc":
+		return nil, Fail("could not find CT %s", c.Text("target-vmid"))
+	case to.Node != g.Node:
+		return nil, Fail("Both containers need to be on the same node (%s != %s)", g.Node, to.Node)
+	case g.Template() || to.Template():
+		return nil, Fail("Can't move volumes from or to template CT")
+	case g.Conf[option] == "":
+		return nil, Fail("volume '%s' for container '%d' does not exist", option, g.VMID)
+	case to.Conf[at] != "":
+		return nil, Fail("Target volume key '%s' is already in use for container '%d'", at, to.VMID)
+	case g.State != Stopped && !guestconf.UnusedName.MatchString(option):
+		return nil, Fail("Cannot move in-use volume while the source CT is running - detach or shutdown first")
 	}
-	return c.fork(g.node, "move_volume", itoa(g.vmid)+"-"+itoa(to.vmid), func(t *task) error {
-		if err := t.busy(); err != nil {
+	return c.Fork(g.Node, "move_volume", Itoa(g.VMID)+"-"+Itoa(to.VMID), func(t *task) error {
+		if err := t.Busy(); err != nil {
 			return err
 		}
-		v := c.s.volume(g.node, guestconf.MountVolume(g.conf[option]))
+		v := c.State.Volume(g.Node, guestconf.MountVolume(g.Conf[option]))
 		if v == nil {
-			return fail("Volume '%s' has no associated image", option)
+			return Fail("Volume '%s' has no associated image", option)
 		}
-		old, st := v.id, c.s.storages[v.storage]
-		c.s.dropVolume(v)
-		v.id, v.vmid = st.imageID(to.vmid, ctVolumeName(st, c.s.freeName(st, g.node, to.vmid)), v.format), to.vmid
-		c.s.putVolume(v)
-		value := g.conf[option]
-		delete(g.conf, option)
-		to.conf[at] = strings.Replace(value, old, v.id, 1)
+		old, st := v.ID, c.State.Storages[v.Storage]
+		c.State.DropVolume(v)
+		v.ID, v.VMID = st.ImageID(to.VMID, ctVolumeName(st, c.State.FreeName(st, g.Node, to.VMID)), v.Format), to.VMID
+		c.State.PutVolume(v)
+		value := g.Conf[option]
+		delete(g.Conf, option)
+		to.Conf[at] = strings.Replace(value, old, v.ID, 1)
 		return nil
 	}), nil
 }

@@ -2,34 +2,34 @@ package simulator
 
 // startCT and the other calls that switch containers refuse at once what those of machines refuse in their tasks.
 // Source: pve-container src/PVE/API2/LXC/Status.pm.
-func (c *call) startCT() (any, error) {
-	if err := c.skipsLock(); err != nil {
+func startCT(c *call) (any, error) {
+	if err := skipsLock(c); err != nil {
 		return nil, err
 	}
-	node, vmid := c.node(), c.vmid()
-	if g := c.ct(); g != nil && g.state != stopped {
-		return nil, fail("CT %d already running", vmid)
+	node, vmid := c.Node(), c.VMID()
+	if g := ct(c); g != nil && g.State != Stopped {
+		return nil, Fail("CT %d already running", vmid)
 	}
-	if err := c.s.needQuorum(); err != nil {
+	if err := c.State.NeedQuorum(); err != nil {
 		return nil, err
 	}
-	if r := c.s.haRequest(vmid); r != nil {
-		return c.fork(node, "hastart", itoa(vmid), func(t *task) error { return c.s.request(t, r, "started") }), nil
+	if r := c.State.HARequest(vmid); r != nil {
+		return c.Fork(node, "hastart", Itoa(vmid), func(t *task) error { return c.State.RequestHA(t, r, "started") }), nil
 	}
-	skip := c.flag("skiplock", false)
-	return c.fork(node, "vzstart", itoa(vmid), func(t *task) error { return c.s.powerOn(t, node, vmid, skip) }), nil
+	skip := c.Flag("skiplock", false)
+	return c.Fork(node, "vzstart", Itoa(vmid), func(t *task) error { return PowerOn(c.State, t, node, vmid, skip) }), nil
 }
 
-func (c *call) skipsLock() error {
-	if c.flag("skiplock", false) && !c.isSuperuser() {
-		return invalid("skiplock", "Only root may use this option.")
+func skipsLock(c *call) error {
+	if c.Flag("skiplock", false) && !c.IsSuperuser() {
+		return Invalid("skiplock", "Only root may use this option.")
 	}
 	return nil
 }
 
 // ct is the container of the path if it is on the node, else nil.
-func (c *call) ct() *guest {
-	g, err := c.s.guestOn(c.node(), "lxc", c.vmid())
+func ct(c *call) *guest {
+	g, err := c.State.GuestOn(c.Node(), "lxc", c.VMID())
 	if err != nil {
 		return nil
 	}
@@ -37,163 +37,163 @@ func (c *call) ct() *guest {
 }
 
 // runningCT is the container of calls that refuse one that is off, or not there.
-func (c *call) runningCT(kind string) (*guest, error) {
-	g := c.ct()
-	if g == nil || g.state == stopped {
-		return nil, fail("%s %d not running", kind, c.vmid())
+func runningCT(c *call, kind string) (*guest, error) {
+	g := ct(c)
+	if g == nil || g.State == Stopped {
+		return nil, Fail("%s %d not running", kind, c.VMID())
 	}
 	return g, nil
 }
 
-func (c *call) stopCT() (any, error) {
-	if err := c.skipsLock(); err != nil {
+func stopCT(c *call) (any, error) {
+	if err := skipsLock(c); err != nil {
 		return nil, err
 	}
-	return c.offCT("vzstop")
+	return offCT(c, "vzstop")
 }
 
 // shutdownCT always succeeds: the init of a container is told to end, and there is nobody in it who would not.
-func (c *call) shutdownCT() (any, error) { return c.offCT("vzshutdown") }
+func shutdownCT(c *call) (any, error) { return offCT(c, "vzshutdown") }
 
-func (c *call) offCT(kind string) (any, error) {
-	g, err := c.runningCT("CT")
+func offCT(c *call, kind string) (any, error) {
+	g, err := runningCT(c, "CT")
 	if err != nil {
 		return nil, err
 	}
-	if r := c.s.haRequest(g.vmid); r != nil {
-		return c.fork(g.node, "hastop", itoa(g.vmid), func(t *task) error { return c.s.request(t, r, "stopped") }), nil
+	if r := c.State.HARequest(g.VMID); r != nil {
+		return c.Fork(g.Node, "hastop", Itoa(g.VMID), func(t *task) error { return c.State.RequestHA(t, r, "stopped") }), nil
 	}
-	return c.fork(g.node, kind, itoa(g.vmid), func(t *task) error {
-		if err := c.unlocked(g); err != nil {
+	return c.Fork(g.Node, kind, Itoa(g.VMID), func(t *task) error {
+		if err := c.Unlocked(g); err != nil {
 			return err
 		}
-		if err := t.busy(); err != nil {
+		if err := t.Busy(); err != nil {
 			return err
 		}
-		c.s.powerOff(t, g)
+		PowerOff(c.State, t, g)
 		return nil
 	}), nil
 }
 
-func (c *call) rebootCT() (any, error) {
-	g, err := c.runningCT("VM") // sic
+func rebootCT(c *call) (any, error) {
+	g, err := runningCT(c, "VM") // sic
 	if err != nil {
 		return nil, err
 	}
-	return c.fork(g.node, "vzreboot", itoa(g.vmid), func(t *task) error {
-		c.s.powerOff(t, g)
-		return c.s.powerOn(t, g.node, g.vmid, true)
+	return c.Fork(g.Node, "vzreboot", Itoa(g.VMID), func(t *task) error {
+		PowerOff(c.State, t, g)
+		return PowerOn(c.State, t, g.Node, g.VMID, true)
 	}), nil
 }
 
 // destroyCT deletes a container; with force, also one that runs.
-func (c *call) destroyCT() (any, error) {
-	g, err := c.guest()
+func destroyCT(c *call) (any, error) {
+	g, err := c.Guest()
 	if err != nil {
 		return nil, err
 	}
-	purge, force := c.flag("purge", false), c.flag("force", false)
+	purge, force := c.Flag("purge", false), c.Flag("force", false)
 	switch {
-	case g.conf["protection"] == "1":
-		return nil, fail("can't remove CT %d - protection mode enabled", g.vmid)
-	case g.lock() != "":
-		return nil, c.unlocked(g)
-	case !purge && c.s.ha.resources[haID(g)] != nil:
-		return nil, fail("unable to remove CT %d - used in HA resources and purge parameter not set.", g.vmid)
-	case !purge && c.s.replicates(g.vmid) != nil:
-		return nil, c.s.replicates(g.vmid)
-	case g.state != stopped && !force:
-		return nil, fail("unable to destroy CT %d - container is running", g.vmid)
+	case g.Conf["protection"] == "1":
+		return nil, Fail("can't remove CT %d - protection mode enabled", g.VMID)
+	case g.Lock() != "":
+		return nil, c.Unlocked(g)
+	case !purge && c.State.HA.Resources[HAID(g)] != nil:
+		return nil, Fail("unable to remove CT %d - used in HA resources and purge parameter not set.", g.VMID)
+	case !purge && c.State.Replicates(g.VMID) != nil:
+		return nil, c.State.Replicates(g.VMID)
+	case g.State != Stopped && !force:
+		return nil, Fail("unable to destroy CT %d - container is running", g.VMID)
 	}
-	node := c.node()
-	return c.fork(node, "vzdestroy", itoa(g.vmid), func(t *task) error {
-		if g.state != stopped {
-			c.s.powerOff(t, g)
+	node := c.Node()
+	return c.Fork(node, "vzdestroy", Itoa(g.VMID), func(t *task) error {
+		if g.State != Stopped {
+			PowerOff(c.State, t, g)
 		}
-		return c.destroy(t, node, g.vmid, purge)
+		return Destroy(c, t, node, g.VMID, purge)
 	}), nil
 }
 
-func (c *call) migrateCT() (any, error) {
-	node, to := c.node(), c.text("target")
-	if c.s.nodes[to] == nil {
-		return nil, fail("no such cluster node '%s'", to)
+func migrateCT(c *call) (any, error) {
+	node, to := c.Node(), c.Text("target")
+	if c.State.Nodes[to] == nil {
+		return nil, Fail("no such cluster node '%s'", to)
 	}
 	if to == node {
-		return nil, invalid("target", "target is local node.")
+		return nil, Invalid("target", "target is local node.")
 	}
-	g, err := c.guest()
+	g, err := c.Guest()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.unlocked(g); err != nil {
+	if err := c.Unlocked(g); err != nil {
 		return nil, err
 	}
-	restart := c.flag("restart", false)
-	if g.state != stopped && !c.flag("online", false) && !restart {
-		return nil, fail("can't migrate running container without --online or --restart")
+	restart := c.Flag("restart", false)
+	if g.State != Stopped && !c.Flag("online", false) && !restart {
+		return nil, Fail("can't migrate running container without --online or --restart")
 	}
-	if r := c.s.haRequest(g.vmid); r != nil {
-		return c.fork(node, "hamigrate", itoa(g.vmid), func(t *task) error {
-			c.s.ha.commands = append(c.s.ha.commands, haCommand{"relocate", r.sid, to})
-			c.s.manageSoon()
-			return t.busy()
+	if r := c.State.HARequest(g.VMID); r != nil {
+		return c.Fork(node, "hamigrate", Itoa(g.VMID), func(t *task) error {
+			c.State.HA.Commands = append(c.State.HA.Commands, HACommand{"relocate", r.SID, to})
+			c.State.ManageSoon()
+			return t.Busy()
 		}), nil
 	}
-	wasOn := g.state != stopped
-	return c.fork(node, "vzmigrate", itoa(g.vmid), func(t *task) error {
+	wasOn := g.State != Stopped
+	return c.Fork(node, "vzmigrate", Itoa(g.VMID), func(t *task) error {
 		if wasOn && !restart {
-			t.say("ERROR: lxc live migration is currently not implemented")
-			return fail("migration aborted")
+			t.Say("ERROR: lxc live migration is currently not implemented")
+			return Fail("migration aborted")
 		}
-		c.s.powerOff(t, g)
-		if err := c.s.migrate(t, node, to, g.vmid, true); err != nil {
+		PowerOff(c.State, t, g)
+		if err := Migrate(c.State, t, node, to, g.VMID, true); err != nil {
 			return err
 		}
 		if !wasOn {
 			return nil
 		}
-		return c.s.powerOn(t, to, g.vmid, true)
+		return PowerOn(c.State, t, to, g.VMID, true)
 	}), nil
 }
 
 // suspendCT freezes a container into files of its node, which keeps them until it is resumed.
-func (c *call) suspendCT() (any, error) {
-	g, err := c.runningCT("CT")
+func suspendCT(c *call) (any, error) {
+	g, err := runningCT(c, "CT")
 	if err != nil {
 		return nil, err
 	}
-	return c.fork(g.node, "vzsuspend", itoa(g.vmid), func(t *task) error {
-		if err := c.unlocked(g); err != nil {
+	return c.Fork(g.Node, "vzsuspend", Itoa(g.VMID), func(t *task) error {
+		if err := c.Unlocked(g); err != nil {
 			return err
 		}
-		if err := t.busy(); err != nil {
+		if err := t.Busy(); err != nil {
 			return err
 		}
-		c.s.powerOff(t, g)
+		PowerOff(c.State, t, g)
 		return nil
 	}), nil
 }
 
-func (c *call) resumeCT() (any, error) {
-	node, vmid := c.node(), c.vmid()
-	if g := c.ct(); g != nil && g.state != stopped {
-		return nil, fail("CT %d already running", vmid)
+func resumeCT(c *call) (any, error) {
+	node, vmid := c.Node(), c.VMID()
+	if g := ct(c); g != nil && g.State != Stopped {
+		return nil, Fail("CT %d already running", vmid)
 	}
-	return c.fork(node, "vzresume", itoa(vmid), func(t *task) error { return c.s.powerOn(t, node, vmid, false) }), nil
+	return c.Fork(node, "vzresume", Itoa(vmid), func(t *task) error { return PowerOn(c.State, t, node, vmid, false) }), nil
 }
 
 // whereCT tells to which nodes a container may be migrated.
-func (c *call) whereCT() (any, error) {
-	g, err := c.guest()
+func whereCT(c *call) (any, error) {
+	g, err := c.Guest()
 	if err != nil {
 		return nil, err
 	}
 	nodes := []string{}
-	for _, name := range c.s.nodeNames() {
-		if name != g.node {
+	for _, name := range c.State.NodeNames() {
+		if name != g.Node {
 			nodes = append(nodes, name)
 		}
 	}
-	return row{"running": bit(g.state != stopped), "allowed-nodes": nodes, "not-allowed-nodes": row{}}, nil
+	return Row{"running": Bit(g.State != Stopped), "allowed-nodes": nodes, "not-allowed-nodes": Row{}}, nil
 }

@@ -7,41 +7,41 @@ import (
 )
 
 // restoreCT makes a container of a backup. Source: pve-container src/PVE/API2/LXC.pm create_vm.
-func (c *call) restoreCT(w *change) (any, error) {
-	archived, p, err := c.archive(c.text("ostemplate"))
+func restoreCT(c *call, w *Change) (any, error) {
+	archived, p, err := Archive(c, c.Text("ostemplate"))
 	if err != nil {
 		return nil, err
 	}
-	old := c.s.guests[w.vmid]
-	if err := c.replaceable(old, w.vmid, "CT"); err != nil {
+	old := c.State.Guests[w.VMID]
+	if err := Replaceable(c, old, w.VMID, "CT"); err != nil {
 		return nil, err
 	}
-	for name := range w.set {
+	for name := range w.Set {
 		if guestconf.MountName.MatchString(name) {
-			delete(w.set, name)
+			delete(w.Set, name)
 		}
 	}
-	node := c.node()
-	c.reserve(old, w.vmid, "lxc", node)
-	return c.fork(node, "vzrestore", itoa(w.vmid), func(t *task) error {
-		if archived == nil || p.guest != "lxc" {
-			c.giveUp()
-			return fail("unable to restore CT %d - no such volume '%s'", w.vmid, c.text("ostemplate"))
+	node := c.Node()
+	Reserve(c, old, w.VMID, "lxc", node)
+	return c.Fork(node, "vzrestore", Itoa(w.VMID), func(t *task) error {
+		if archived == nil || p.Guest != "lxc" {
+			c.GiveUp()
+			return Fail("unable to restore CT %d - no such volume '%s'", w.VMID, c.Text("ostemplate"))
 		}
-		return c.restore(t, w, old, archived, (*call).restoredMount)
+		return Restore(c, t, w, old, archived, restoredMount)
 	}), nil
 }
 
-func (c *call) restoredMount(name, value string, vmid int) (string, *volume, error) {
-	from, _ := splitVolume(guestconf.MountVolume(value))
-	st, err := c.s.storageOn(c.node(), or(c.text("storage"), from))
+func restoredMount(c *call, name, value string, vmid int) (string, *volume, error) {
+	from, _ := SplitVolume(guestconf.MountVolume(value))
+	st, err := c.State.StorageOn(c.Node(), Or(c.Text("storage"), from))
 	if err != nil {
 		return "", nil, err
 	}
 	size := guestconf.SizeIn(value)
-	if !c.s.fits(st, c.node(), size) {
-		return "", nil, fail("unable to create image: No space left on device")
+	if !c.State.Fits(st, c.Node(), size) {
+		return "", nil, Fail("unable to create image: No space left on device")
 	}
-	v := c.s.allocateCT(st, c.node(), vmid, size)
-	return strings.Replace(value, guestconf.MountVolume(value), v.id, 1), v, nil
+	v := allocateCT(c.State, st, c.Node(), vmid, size)
+	return strings.Replace(value, guestconf.MountVolume(value), v.ID, 1), v, nil
 }

@@ -24,24 +24,24 @@ var bulks = []bulk{
 }
 
 // bulkEndpoints do things to many guests. Source: pve-manager PVE/API2/Nodes.pm, PVE/API2/Cluster/BulkAction/Guest.pm.
-func bulkEndpoints() []*endpoint {
-	list := []*endpoint{
-		on("GET /cluster/bulk-action", anyone, "", index("guest")),
-		on("GET /cluster/bulk-action/guest", anyone, "", index("start shutdown migrate suspend")),
+func bulkEndpoints() []*Endpoint {
+	list := []*Endpoint{
+		On("GET /cluster/bulk-action", Anyone, "", Index("guest")),
+		On("GET /cluster/bulk-action/guest", Anyone, "", Index("start shutdown migrate suspend")),
 	}
 	for _, b := range bulks {
 		list = append(list,
-			on("POST /nodes/{node}/"+b.node, anyone, b.own+"max-workers int(1..64); vms vmid-list", b.onNode),
-			on("POST /cluster/bulk-action/guest/"+b.verb, anyone, b.whole+"max-workers int(1..64); maxworkers int(1..64); vms array", b.onCluster))
+			On("POST /nodes/{node}/"+b.node, Anyone, b.own+"max-workers int(1..64); vms vmid-list", b.onNode),
+			On("POST /cluster/bulk-action/guest/"+b.verb, Anyone, b.whole+"max-workers int(1..64); maxworkers int(1..64); vms array", b.onCluster))
 	}
 	return list
 }
 
 // named are the guests that the call names.
-func (c *call) named() []int {
+func named(c *call) []int {
 	var ids []int
-	list := c.list("vms")
-	if several, is := c.params["vms"].([]any); is {
+	list := c.List("vms")
+	if several, is := c.Params["vms"].([]any); is {
 		list = schema.SplitList(schema.Join(several))
 	}
 	for _, text := range list {
@@ -54,14 +54,14 @@ func (c *call) named() []int {
 
 // may asks for the privilege on the whole cluster, or on every guest that is named.
 func (b bulk) may(c *call, ids []int) error {
-	if c.may("/", b.privilege) {
+	if c.May("/", b.privilege) {
 		return nil
 	}
 	if len(ids) == 0 {
-		return denied("/, " + b.privilege)
+		return Denied("/, " + b.privilege)
 	}
 	for _, id := range ids {
-		if err := c.check("/vms/"+itoa(id), b.privilege); err != nil {
+		if err := c.Check("/vms/"+Itoa(id), b.privilege); err != nil {
 			return err
 		}
 	}
@@ -69,43 +69,43 @@ func (b bulk) may(c *call, ids []int) error {
 }
 
 func (b bulk) onNode(c *call) (any, error) {
-	ids := c.named()
+	ids := named(c)
 	if err := b.may(c, ids); err != nil {
 		return nil, err
 	}
-	if b.verb == "migrate" && c.s.nodes[c.text("target")] == nil {
-		return nil, fail("no such cluster node '%s'", c.text("target"))
+	if b.verb == "migrate" && c.State.Nodes[c.Text("target")] == nil {
+		return nil, Fail("no such cluster node '%s'", c.Text("target"))
 	}
-	node := c.node()
-	autostart := b.verb == "start" && !c.flag("force", false) && len(ids) == 0
-	return c.fork(node, b.node, "", func(t *task) error {
+	node := c.Node()
+	autostart := b.verb == "start" && !c.Flag("force", false) && len(ids) == 0
+	return c.Fork(node, b.node, "", func(t *task) error {
 		b.all(t, c, func(g *guest) bool {
-			return g.node == node && (len(ids) == 0 || slices.Contains(ids, g.vmid)) && (!autostart || g.conf["onboot"] == "1") && c.s.haRequest(g.vmid) == nil
+			return g.Node == node && (len(ids) == 0 || slices.Contains(ids, g.VMID)) && (!autostart || g.Conf["onboot"] == "1") && c.State.HARequest(g.VMID) == nil
 		})
-		return t.busy()
+		return t.Busy()
 	}), nil
 }
 
 func (b bulk) onCluster(c *call) (any, error) {
-	ids := c.named()
+	ids := named(c)
 	if len(ids) > 0 {
 		for _, id := range ids {
-			if err := c.check("/vms/"+itoa(id), b.privilege); err != nil {
+			if err := c.Check("/vms/"+Itoa(id), b.privilege); err != nil {
 				return nil, err
 			}
 		}
 	} else if err := b.may(c, nil); err != nil {
 		return nil, err
 	}
-	return c.fork(c.s.local, "bulk-"+b.verb, "", func(t *task) error {
+	return c.Fork(c.State.Local, "bulk-"+b.verb, "", func(t *task) error {
 		failed := b.all(t, c, func(g *guest) bool {
-			return c.s.nodes[g.node].online && (len(ids) == 0 || slices.Contains(ids, g.vmid))
+			return c.State.Nodes[g.Node].Online && (len(ids) == 0 || slices.Contains(ids, g.VMID))
 		})
-		if err := t.busy(); err != nil {
+		if err := t.Busy(); err != nil {
 			return err
 		}
 		if len(failed) > 0 {
-			return fail("Some guests failed to %s: %s", b.verb, strings.Join(failed, ", "))
+			return Fail("Some guests failed to %s: %s", b.verb, strings.Join(failed, ", "))
 		}
 		return nil
 	}), nil
@@ -113,15 +113,15 @@ func (b bulk) onCluster(c *call) (any, error) {
 
 // all does it to every guest that is meant, each in a task of its own, and returns those with which it went wrong at once.
 func (b bulk) all(t *task, c *call, meant func(*guest) bool) (failed []string) {
-	for _, vmid := range c.s.vmids() {
-		g := c.s.guests[vmid]
-		if g == nil || g.template() || !meant(g) || (g.state == stopped) != (b.verb == "start") && b.verb != "migrate" {
+	for _, vmid := range c.State.VMIDs() {
+		g := c.State.Guests[vmid]
+		if g == nil || g.Template() || !meant(g) || (g.State == Stopped) != (b.verb == "start") && b.verb != "migrate" {
 			continue
 		}
-		t.say("%s %s %d", b.verb, map[string]string{"qemu": "VM", "lxc": "CT"}[g.kind], vmid)
+		t.Say("%s %s %d", b.verb, map[string]string{"qemu": "VM", "lxc": "CT"}[g.Kind], vmid)
 		upid := b.one(c, g)
-		if one := c.s.taskByID[upid]; one != nil && !one.ended.IsZero() && one.exit != "OK" {
-			failed = append(failed, itoa(vmid))
+		if one := c.State.TaskByID[upid]; one != nil && !one.Ended.IsZero() && one.Exit != "OK" {
+			failed = append(failed, Itoa(vmid))
 		}
 	}
 	return failed
@@ -129,26 +129,26 @@ func (b bulk) all(t *task, c *call, meant func(*guest) bool) (failed []string) {
 
 // one starts the task for a guest and returns its UPID.
 func (b bulk) one(c *call, g *guest) string {
-	s, node, id := c.s, g.node, itoa(g.vmid)
+	s, node, id := c.State, g.Node, Itoa(g.VMID)
 	switch b.verb {
 	case "start":
-		return s.fork(c, node, prefixOf(g.kind)+"start", id, func(t *task) error { return s.powerOn(t, node, g.vmid, false) })
+		return s.Fork(c, node, PrefixOf(g.Kind)+"start", id, func(t *task) error { return PowerOn(s, t, node, g.VMID, false) })
 	case "migrate":
-		to := c.text("target")
+		to := c.Text("target")
 		if to == node {
 			return ""
 		}
-		return s.fork(c, node, map[string]string{"qemu": "qmigrate", "lxc": "vzmigrate"}[g.kind], id, func(t *task) error { return s.migrate(t, node, to, g.vmid, c.flag("with-local-disks", false)) })
+		return s.Fork(c, node, map[string]string{"qemu": "qmigrate", "lxc": "vzmigrate"}[g.Kind], id, func(t *task) error { return Migrate(s, t, node, to, g.VMID, c.Flag("with-local-disks", false)) })
 	}
-	return s.fork(c, node, prefixOf(g.kind)+b.verb, id, func(t *task) error {
-		if b.verb == "suspend" && g.kind == "qemu" && !c.flag("to-disk", false) {
-			g.state = paused
-			return t.busy()
+	return s.Fork(c, node, PrefixOf(g.Kind)+b.verb, id, func(t *task) error {
+		if b.verb == "suspend" && g.Kind == "qemu" && !c.Flag("to-disk", false) {
+			g.State = Paused
+			return t.Busy()
 		}
-		if err := t.busy(); err != nil {
+		if err := t.Busy(); err != nil {
 			return err
 		}
-		s.powerOff(t, g)
+		PowerOff(s, t, g)
 		return nil
 	})
 }

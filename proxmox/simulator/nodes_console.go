@@ -14,23 +14,23 @@ import (
 const firstPort = 5900
 
 // consoleEndpoints give out what a console needs: a ticket and a port, behind which a terminal or a screen answers.
-func consoleEndpoints() []*endpoint {
-	guest, node := need("/vms/{vmid}", "VM.Console"), need("/nodes/{node}", "Sys.Console")
+func consoleEndpoints() []*Endpoint {
+	guest, node := Need("/vms/{vmid}", "VM.Console"), Need("/nodes/{node}", "Sys.Console")
 	const size = "width int(16..4096); height int(16..2160); websocket bool"
 	const shell = "cmd enum(ceph_install login upgrade); cmd-opts string requires=cmd;"
 	const socket = "port* int(5900..5999); vncticket* string(..512)"
-	list := []*endpoint{
-		on("POST /access/vncticket", anyone, "authid* string(..64); vncticket* string; path* string(..64); privs* priv-list(..64); port int", (*call).verifyConsole, world),
-		on("POST /nodes/{node}/termproxy", node, shell, nodeConsole, anywhere),
-		on("POST /nodes/{node}/vncshell", node, shell+size, nodeConsole, anywhere),
-		on("GET /nodes/{node}/vncwebsocket", node, socket, (*call).consoleSocket, anywhere),
-		on("POST /nodes/{node}/qemu/{vmid}/vncproxy", guest, "generate-password bool; websocket bool", guestConsole("vnc"), anywhere),
-		on("POST /nodes/{node}/qemu/{vmid}/termproxy", guest, "serial enum(serial0 serial1 serial2 serial3)", guestConsole("term"), anywhere),
-		on("POST /nodes/{node}/lxc/{vmid}/vncproxy", guest, size, guestConsole("vnc"), anywhere),
-		on("POST /nodes/{node}/lxc/{vmid}/termproxy", guest, "", guestConsole("term"), anywhere),
+	list := []*Endpoint{
+		On("POST /access/vncticket", Anyone, "authid* string(..64); vncticket* string; path* string(..64); privs* priv-list(..64); port int", verifyConsole, World),
+		On("POST /nodes/{node}/termproxy", node, shell, nodeConsole, Anywhere),
+		On("POST /nodes/{node}/vncshell", node, shell+size, nodeConsole, Anywhere),
+		On("GET /nodes/{node}/vncwebsocket", node, socket, consoleSocket, Anywhere),
+		On("POST /nodes/{node}/qemu/{vmid}/vncproxy", guest, "generate-password bool; websocket bool", guestConsole("vnc"), Anywhere),
+		On("POST /nodes/{node}/qemu/{vmid}/termproxy", guest, "serial enum(serial0 serial1 serial2 serial3)", guestConsole("term"), Anywhere),
+		On("POST /nodes/{node}/lxc/{vmid}/vncproxy", guest, size, guestConsole("vnc"), Anywhere),
+		On("POST /nodes/{node}/lxc/{vmid}/termproxy", guest, "", guestConsole("term"), Anywhere),
 	}
 	for _, kind := range []string{"qemu", "lxc"} {
-		list = append(list, on("GET /nodes/{node}/"+kind+"/{vmid}/vncwebsocket", guest, socket, (*call).consoleSocket, anywhere))
+		list = append(list, On("GET /nodes/{node}/"+kind+"/{vmid}/vncwebsocket", guest, socket, consoleSocket, Anywhere))
 	}
 	return list
 }
@@ -38,77 +38,77 @@ func consoleEndpoints() []*endpoint {
 // consoleWait is how long, in seconds, a console waits for somebody to connect.
 const consoleWait = 10
 
-// console starts the task that waits for somebody to connect, and goes on until they are gone.
-func (c *call) console(kind, id string, s *session) row {
-	c.s.consoles++
-	port := itoa(firstPort + c.s.consoles%100)
-	ticket := c.s.tickets.SignConsole(c.subject(), s.path, port)
-	s.password, s.opened, s.closed = or(s.password, ticket), make(chan struct{}), make(chan struct{})
-	c.s.sessions[port] = s
-	upid := c.fork(c.s.local, kind, id, func(t *task) error { return t.attend(s) })
-	return row{"user": c.subject(), "ticket": ticket, "port": port, "upid": upid}
+// openConsole starts the task that waits for somebody to connect, and goes on until they are gone.
+func openConsole(c *call, kind, id string, s *Session) Row {
+	c.State.Consoles++
+	port := Itoa(firstPort + c.State.Consoles%100)
+	ticket := c.State.Tickets.SignConsole(c.Subject(), s.Path, port)
+	s.Password, s.Opened, s.Closed = Or(s.Password, ticket), make(chan struct{}), make(chan struct{})
+	c.State.Sessions[port] = s
+	upid := c.Fork(c.State.Local, kind, id, func(t *task) error { return attend(t, s) })
+	return Row{"user": c.Subject(), "ticket": ticket, "port": port, "upid": upid}
 }
 
 // attend waits for the client of a console. With a profile that takes no time the task ends at once; the console is there
 // all the same.
-func (t *task) attend(s *session) error {
-	if err := t.busy(); err != nil || t.s.profile.TimeoutScale == 0 {
+func attend(t *task, s *Session) error {
+	if err := t.Busy(); err != nil || t.State.Profile.TimeoutScale == 0 {
 		return err
 	}
 	var err error
-	t.outside(func() {
+	t.Outside(func() {
 		select {
-		case <-s.opened:
+		case <-s.Opened:
 			select {
-			case <-s.closed:
-			case <-t.ctx.Done():
-				err = errInterrupted
+			case <-s.Closed:
+			case <-t.Context.Done():
+				err = ErrInterrupted
 			}
-		case <-t.s.clock.After(t.s.timeout(consoleWait)):
+		case <-t.State.Clock.After(t.State.Timeout(consoleWait)):
 			err = errors.New("connection timed out")
-		case <-t.ctx.Done():
-			err = errInterrupted
+		case <-t.Context.Done():
+			err = ErrInterrupted
 		}
 	})
 	return err
 }
 
 func nodeConsole(c *call) (any, error) {
-	at := &session{kind: "term", path: "/nodes/" + c.node(), name: c.node()}
-	screen := strings.HasSuffix(c.path, "/vncshell")
+	at := &Session{Kind: "term", Path: "/nodes/" + c.Node(), Name: c.Node()}
+	screen := strings.HasSuffix(c.Path, "/vncshell")
 	if screen {
-		at.kind = "vnc"
+		at.Kind = "vnc"
 	}
-	data := c.console("vncshell", "", at)
+	data := openConsole(c, "vncshell", "", at)
 	if screen {
-		data["cert"] = string(c.s.ca)
+		data["cert"] = string(c.State.CA)
 	}
 	return data, nil
 }
 
 func guestConsole(kind string) func(*call) (any, error) {
 	return func(c *call) (any, error) {
-		g, err := c.guest()
+		g, err := c.Guest()
 		if err != nil {
 			return nil, err
 		}
-		if kind == "term" && g.kind == "qemu" {
-			if err := g.hasSerial(c.text("serial")); err != nil {
+		if kind == "term" && g.Kind == "qemu" {
+			if err := hasSerial(g, c.Text("serial")); err != nil {
 				return nil, err
 			}
 		}
-		at := &session{kind: kind, path: "/vms/" + itoa(g.vmid), name: g.shownName()}
-		if kind == "vnc" && (c.flag("generate-password", false) || g.kind == "lxc" && c.flag("websocket", false)) {
-			at.password = newUUID()[:8]
+		at := &Session{Kind: kind, Path: "/vms/" + Itoa(g.VMID), Name: g.ShownName()}
+		if kind == "vnc" && (c.Flag("generate-password", false) || g.Kind == "lxc" && c.Flag("websocket", false)) {
+			at.Password = NewUUID()[:8]
 		}
-		generated := at.password
-		data := c.console("vncproxy", itoa(g.vmid), at)
+		generated := at.Password
+		data := openConsole(c, "vncproxy", Itoa(g.VMID), at)
 		if kind == "vnc" {
-			data["cert"] = string(c.s.ca)
+			data["cert"] = string(c.State.CA)
 		}
 		if generated != "" {
 			data["password"] = generated
-			if g.kind == "lxc" {
+			if g.Kind == "lxc" {
 				data["ticket"] = generated + ":" + data["ticket"].(string)
 			}
 		}
@@ -117,78 +117,78 @@ func guestConsole(kind string) func(*call) (any, error) {
 }
 
 // hasSerial tells whether a machine has the serial port, or any.
-func (g *guest) hasSerial(name string) error {
+func hasSerial(g *guest, name string) error {
 	if name == "" {
 		for i := range 4 {
-			if g.conf["serial"+itoa(i)] == "socket" {
+			if g.Conf["serial"+Itoa(i)] == "socket" {
 				return nil
 			}
 		}
-		return fail("unable to find a serial interface")
+		return Fail("unable to find a serial interface")
 	}
-	if g.conf[name] == "" {
-		return fail("serial interface '%s' is not configured", name)
+	if g.Conf[name] == "" {
+		return Fail("serial interface '%s' is not configured", name)
 	}
-	if g.conf[name] != "socket" {
-		return fail("wrong serial type on interface '%s'", name)
+	if g.Conf[name] != "socket" {
+		return Fail("wrong serial type on interface '%s'", name)
 	}
 	return nil
 }
 
 // consoleSocket checks the ticket of a console. A client that wants to go on with a web socket then gets what is behind
 // the port; others only its number.
-func (c *call) consoleSocket() (any, error) {
-	path := "/nodes/" + c.node()
-	if c.has("vmid") {
-		path = "/vms/" + c.text("vmid")
+func consoleSocket(c *call) (any, error) {
+	path := "/nodes/" + c.Node()
+	if c.Has("vmid") {
+		path = "/vms/" + c.Text("vmid")
 	}
-	if !c.s.tickets.VerifyConsole(c.text("vncticket"), c.subject(), path, c.text("port")) {
-		return nil, &apiError{status: 401, message: "permission denied - invalid PVEVNC ticket"}
+	if !c.State.Tickets.VerifyConsole(c.Text("vncticket"), c.Subject(), path, c.Text("port")) {
+		return nil, &APIError{Status: 401, Message: "permission denied - invalid PVEVNC ticket"}
 	}
 	switch {
-	case c.upgrade == "":
-	case !strings.EqualFold(c.upgrade, "websocket"):
-		return nil, fail("unable to upgrade to protocol '%s'", strings.ToLower(c.upgrade))
+	case c.Upgrade == "":
+	case !strings.EqualFold(c.Upgrade, "websocket"):
+		return nil, Fail("unable to upgrade to protocol '%s'", strings.ToLower(c.Upgrade))
 	default:
-		c.takeover = c.s.connect(c.text("port"), path)
+		c.Takeover = connect(c.State, c.Text("port"), path)
 	}
-	return row{"port": c.text("port")}, nil
+	return Row{"port": c.Text("port")}, nil
 }
 
 // connect hands a connection to the console behind a port, or ends it if nobody is there (any more).
-func (s *state) connect(port, path string) func(http.ResponseWriter, *http.Request) {
-	at := s.sessions[port]
-	if at == nil || at.path != path {
+func connect(s *State, port, path string) func(http.ResponseWriter, *http.Request) {
+	at := s.Sessions[port]
+	if at == nil || at.Path != path {
 		return func(http.ResponseWriter, *http.Request) {}
 	}
-	delete(s.sessions, port)
-	close(at.opened)
+	delete(s.Sessions, port)
+	close(at.Opened)
 	return func(w http.ResponseWriter, r *http.Request) {
-		defer close(at.closed)
+		defer close(at.Closed)
 		console.Upgrade(w, r, func(rw io.ReadWriter) error {
-			if at.kind == "vnc" {
-				return console.Screen(rw, at.name, at.password)
+			if at.Kind == "vnc" {
+				return console.Screen(rw, at.Name, at.Password)
 			}
-			return console.Terminal(rw, at.name+":~# ", func(user, ticket string) bool {
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				return s.tickets.VerifyConsole(ticket, user, path, port)
+			return console.Terminal(rw, at.Name+":~# ", func(user, ticket string) bool {
+				s.Mu.Lock()
+				defer s.Mu.Unlock()
+				return s.Tickets.VerifyConsole(ticket, user, path, port)
 			})
 		})
 	}
 }
 
 // verifyConsole tells whether a ticket is the user's for a path and whether the user has the privileges there.
-func (c *call) verifyConsole() (any, error) {
-	user := c.text("authid")
-	path, ok := permission.NormalizePath(c.text("path"))
-	privileges := c.list("privs")
-	if !ok || len(privileges) == 0 || !c.s.tickets.VerifyConsole(c.text("vncticket"), user, path, c.text("port")) {
-		return nil, authenticationFailure()
+func verifyConsole(c *call) (any, error) {
+	user := c.Text("authid")
+	path, ok := permission.NormalizePath(c.Text("path"))
+	privileges := c.List("privs")
+	if !ok || len(privileges) == 0 || !c.State.Tickets.VerifyConsole(c.Text("vncticket"), user, path, c.Text("port")) {
+		return nil, AuthenticationFailure()
 	}
 	for _, p := range privileges {
-		if !c.s.acl.Has(user, path, p) {
-			return nil, authenticationFailure()
+		if !c.State.ACL.Has(user, path, p) {
+			return nil, AuthenticationFailure()
 		}
 	}
 	return nil, nil

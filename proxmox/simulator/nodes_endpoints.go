@@ -3,6 +3,6 @@ package simulator
 import "slices"
 
 // nodesArea are the calls of nodes, their tasks and consoles.
-func nodesArea() []*endpoint {
+func nodesArea() []*Endpoint {
 	return slices.Concat(nodeEndpoints(), taskEndpoints(), consoleEndpoints(), historyEndpoints(), networkEndpoints(), systemEndpoints(), bulkEndpoints())
 }

@@ -20,32 +20,32 @@ const (
 var ifaceTypes = schema.Must(ifaceFields)
 
 // networkEndpoints are the network interfaces of nodes. Source: pve-manager PVE/API2/Network.pm.
-func networkEndpoints() []*endpoint {
-	change := need("/nodes/{node}", "Sys.Modify")
+func networkEndpoints() []*Endpoint {
+	change := Need("/nodes/{node}", "Sys.Modify")
 	const at, name = "/nodes/{node}/network", "iface* iface(2..20);"
-	return []*endpoint{
-		on("GET "+at, anyone, "type enum("+ifaceKinds+" any_bridge any_local_bridge include_sdn)", (*call).listNetwork),
-		on("POST "+at, change, name+ifaceFields, (*call).createIface),
-		on("PUT "+at, change, "regenerate-frr bool", (*call).applyNetwork),
-		on("DELETE "+at, change, "", (*call).revertNetwork),
-		on("GET "+at+"/{iface}", need("/nodes/{node}", "Sys.Audit"), name, (*call).readIface),
-		on("PUT "+at+"/{iface}", change, name+"delete configid-list;"+ifaceFields, (*call).updateIface),
-		on("DELETE "+at+"/{iface}", change, name, (*call).deleteIface),
+	return []*Endpoint{
+		On("GET "+at, Anyone, "type enum("+ifaceKinds+" any_bridge any_local_bridge include_sdn)", listNetwork),
+		On("POST "+at, change, name+ifaceFields, createIface),
+		On("PUT "+at, change, "regenerate-frr bool", applyNetwork),
+		On("DELETE "+at, change, "", revertNetwork),
+		On("GET "+at+"/{iface}", Need("/nodes/{node}", "Sys.Audit"), name, readIface),
+		On("PUT "+at+"/{iface}", change, name+"delete configid-list;"+ifaceFields, updateIface),
+		On("DELETE "+at+"/{iface}", change, name, deleteIface),
 	}
 }
 
-// network is the configuration of the node that the path names.
-func (c *call) network() *network.Config { return c.s.nodes[c.node()].network }
+// ownNetwork is the configuration of the node that the path names.
+func ownNetwork(c *call) *network.Config { return c.State.Nodes[c.Node()].Network }
 
-func (c *call) ifaceRow(name string) row {
-	n := c.network()
+func ifaceRow(c *call, name string) Row {
+	n := ownNetwork(c)
 	i := n.Ifaces()[name]
-	r := row{"priority": 3}
+	r := Row{"priority": 3}
 	families := []string{}
 	for k, v := range i {
 		r[k] = v
 		if p := ifaceTypes.Lookup(k); p != nil && p.Kind == schema.Boolean {
-			r[k] = integer(v)
+			r[k] = Integer(v)
 		}
 	}
 	for family, field := range map[string]string{"inet": "address", "inet6": "address6"} {
@@ -64,38 +64,38 @@ func (c *call) ifaceRow(name string) row {
 }
 
 // listNetwork lists the interfaces; bridges and VNets to those who may use them, on the whole or on a VLAN below it.
-func (c *call) listNetwork() (any, error) {
-	n, kind := c.network(), c.text("type")
-	c.changes = n.Changes()
+func listNetwork(c *call) (any, error) {
+	n, kind := ownNetwork(c), c.Text("type")
+	c.Changes = n.Changes()
 	rows := []any{}
-	for _, name := range sortedKeys(n.Ifaces()) {
+	for _, name := range SortedKeys(n.Ifaces()) {
 		i := n.Ifaces()[name]
 		wanted := kind == "" || kind == "include_sdn" || kind == i["type"] || i.IsBridge() && strings.HasSuffix(kind, "_bridge")
-		if !wanted || i.IsBridge() && !c.mayBelow("/sdn/zones/localnetwork/"+name, "SDN.Audit|SDN.Use") {
+		if !wanted || i.IsBridge() && !mayBelow(c, "/sdn/zones/localnetwork/"+name, "SDN.Audit|SDN.Use") {
 			continue
 		}
-		r := c.ifaceRow(name)
+		r := ifaceRow(c, name)
 		r["iface"] = name
 		rows = append(rows, r)
 	}
 	if kind == "any_bridge" || kind == "include_sdn" || kind == "vnet" {
-		rows = append(rows, c.localVNets()...)
+		rows = append(rows, localVNets(c)...)
 	}
 	return rows, nil
 }
 
 // localVNets are the VNets that the node has and the caller may use.
-func (c *call) localVNets() []any {
+func localVNets(c *call) []any {
 	rows := []any{}
-	for _, name := range sortedKeys(c.s.sdn.Running.VNets) {
-		v := c.s.sdn.Running.VNets[name]
-		if !c.s.sdn.Running.On(c.node(), v["zone"]) || !c.mayBelow("/sdn/zones/"+v["zone"]+"/"+name, "SDN.Audit|SDN.Use") {
+	for _, name := range SortedKeys(c.State.SDN.Running.VNets) {
+		v := c.State.SDN.Running.VNets[name]
+		if !c.State.SDN.Running.On(c.Node(), v["zone"]) || !mayBelow(c, "/sdn/zones/"+v["zone"]+"/"+name, "SDN.Audit|SDN.Use") {
 			continue
 		}
-		r := row{"iface": name, "type": "vnet", "active": "1"}
+		r := Row{"iface": name, "type": "vnet", "active": "1"}
 		for _, k := range []string{"alias", "tag", "vlanaware"} {
 			if v[k] != "" {
-				r[k] = integer(v[k])
+				r[k] = Integer(v[k])
 			}
 		}
 		rows = append(rows, r)
@@ -104,16 +104,16 @@ func (c *call) localVNets() []any {
 }
 
 // ifaceOf is an interface as the call describes it.
-func (c *call) ifaceOf() network.Iface {
+func ifaceOf(c *call) network.Iface {
 	i := network.Iface{}
 	for _, k := range ifaceTypes.Names() {
-		if c.has(k) {
-			i[k] = strings.Join(schema.SplitList(c.text(k)), " ")
+		if c.Has(k) {
+			i[k] = strings.Join(schema.SplitList(c.Text(k)), " ")
 		}
 	}
 	for _, k := range []string{"comments", "comments6", "ovs_options"} {
-		if c.has(k) {
-			i[k] = c.text(k)
+		if c.Has(k) {
+			i[k] = c.Text(k)
 		}
 	}
 	return i
@@ -123,43 +123,43 @@ func wrongField(field, text string) error {
 	if field == "" {
 		return nil
 	}
-	return invalid(field, "%s", text)
+	return Invalid(field, "%s", text)
 }
 
-func (c *call) createIface() (any, error) {
-	if strings.HasPrefix(c.text("type"), "OVS") {
-		return nil, fail("Open VSwitch is not installed (need package 'openvswitch-switch')")
+func createIface(c *call) (any, error) {
+	if strings.HasPrefix(c.Text("type"), "OVS") {
+		return nil, Fail("Open VSwitch is not installed (need package 'openvswitch-switch')")
 	}
-	return nil, wrongField(c.network().Create(c.text("iface"), c.ifaceOf()))
+	return nil, wrongField(ownNetwork(c).Create(c.Text("iface"), ifaceOf(c)))
 }
 
-func (c *call) readIface() (any, error) {
-	if c.network().Ifaces()[c.text("iface")] == nil {
-		return nil, invalid("iface", "interface does not exist")
+func readIface(c *call) (any, error) {
+	if ownNetwork(c).Ifaces()[c.Text("iface")] == nil {
+		return nil, Invalid("iface", "interface does not exist")
 	}
-	return c.ifaceRow(c.text("iface")), nil
+	return ifaceRow(c, c.Text("iface")), nil
 }
 
-func (c *call) updateIface() (any, error) {
-	return nil, wrongField(c.network().Update(c.text("iface"), c.ifaceOf(), c.list("delete")))
+func updateIface(c *call) (any, error) {
+	return nil, wrongField(ownNetwork(c).Update(c.Text("iface"), ifaceOf(c), c.List("delete")))
 }
 
-func (c *call) deleteIface() (any, error) {
-	if !c.network().Delete(c.text("iface")) {
-		return nil, invalid("iface", "interface does not exist")
+func deleteIface(c *call) (any, error) {
+	if !ownNetwork(c).Delete(c.Text("iface")) {
+		return nil, Invalid("iface", "interface does not exist")
 	}
 	return nil, nil
 }
 
-func (c *call) revertNetwork() (any, error) {
-	c.network().Revert()
+func revertNetwork(c *call) (any, error) {
+	ownNetwork(c).Revert()
 	return nil, nil
 }
 
-func (c *call) applyNetwork() (any, error) {
-	n := c.network()
-	return c.fork(c.node(), "srvreload", "networking", func(t *task) error {
-		if err := t.busy(); err != nil {
+func applyNetwork(c *call) (any, error) {
+	n := ownNetwork(c)
+	return c.Fork(c.Node(), "srvreload", "networking", func(t *task) error {
+		if err := t.Busy(); err != nil {
 			return err
 		}
 		n.Apply()

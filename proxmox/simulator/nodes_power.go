@@ -2,45 +2,45 @@ package simulator
 
 import "fmt"
 
-// switchNode is SetNodeOnline with the lock held.
-func (s *state) switchNode(name string, online bool) error {
-	n := s.nodes[name]
+// Switch is SetNodeOnline with the lock held.
+func Switch(s *State, name string, online bool) error {
+	n := s.Nodes[name]
 	switch {
 	case n == nil:
 		return fmt.Errorf("no node %q", name)
-	case n.online == online:
+	case n.Online == online:
 		return nil
 	}
 	if !online {
-		s.broadcast()
-		for _, g := range s.guests {
-			if g.node == name {
-				s.cut(g)
+		s.Broadcast()
+		for _, g := range s.Guests {
+			if g.Node == name {
+				Cut(s, g)
 			}
 		}
-		n.down = s.now()
+		n.Down = s.Now()
 	}
-	n.online, n.told = online, false
-	s.manageSoon()
+	n.Online, n.Told = online, false
+	s.ManageSoon()
 	if !online {
 		return nil
 	}
-	n.started = s.now()
-	for _, vmid := range s.vmids() {
-		if g := s.guests[vmid]; g != nil && g.node == name && g.conf["onboot"] == "1" && s.haRequest(vmid) == nil {
-			s.fork(nil, name, "qmstart", itoa(vmid), func(t *task) error { return s.powerOn(t, name, vmid, false) })
+	n.Started = s.Now()
+	for _, vmid := range s.VMIDs() {
+		if g := s.Guests[vmid]; g != nil && g.Node == name && g.Conf["onboot"] == "1" && s.HARequest(vmid) == nil {
+			s.Fork(nil, name, "qmstart", Itoa(vmid), func(t *task) error { return PowerOn(s, t, name, vmid, false) })
 		}
 	}
 	return nil
 }
 
 // powerNode switches a node off, or off and on again. The call itself is still answered.
-func (c *call) powerNode() (any, error) {
-	if err := c.s.switchNode(c.node(), false); err != nil {
+func powerNode(c *call) (any, error) {
+	if err := Switch(c.State, c.Node(), false); err != nil {
 		return nil, err
 	}
-	if c.text("command") == "reboot" {
-		return nil, c.s.switchNode(c.node(), true)
+	if c.Text("command") == "reboot" {
+		return nil, Switch(c.State, c.Node(), true)
 	}
 	return nil, nil
 }

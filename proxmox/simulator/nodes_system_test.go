@@ -17,16 +17,16 @@ func TestEveryReadAnswers(t *testing.T) {
 		"{service}", "pveproxy", "{iface}", "vmbr0", "{pos}", "0", "{name}", "name", "{id}", "id", "{sid}", "vm:500", "{cidr}", "10.0.0.1")
 	required := params{"timeframe": "hour", "feature": "copy", "schedule": "daily", "type": "user", "pid": "1", "file": "/etc/hostname", "url": "http://127.0.0.1:1/x", "volume": "shared:backup/none.vma"}
 	for _, e := range endpoints() {
-		if e.method != "GET" || e.only != "" && e.only != s.version {
+		if e.Method != "GET" || e.Only != "" && e.Only != s.state.Version {
 			continue
 		}
 		query := params{}
-		for _, name := range e.params.Names() {
-			if v, known := required[name]; known && e.params.Lookup(name).Required {
+		for _, name := range e.Params.Names() {
+			if v, known := required[name]; known && e.Params.Lookup(name).Required {
 				query[name] = v
 			}
 		}
-		path := values.Replace("/" + strings.Join(e.path, "/"))
+		path := values.Replace("/" + strings.Join(e.Path, "/"))
 		if a := r.call("GET", path, query); a.Status == 501 || strings.Contains(a.Reason, "runtime error") {
 			t.Errorf("GET %s: %d %s", path, a.Status, a.Reason)
 		}
@@ -91,13 +91,13 @@ func TestKeptConfiguration(t *testing.T) {
 
 func TestRealmsAreSynchronised(t *testing.T) {
 	s, _ := withUsers(t, nil, UserSpec{ID: "old@ldap"})
-	s.mu.Lock()
-	s.realms["ldap"] = &realm{name: "ldap", kind: "ldap", options: map[string]string{"server1": "192.0.2.1"}, directory: &Directory{
+	s.state.Mu.Lock()
+	s.state.Realms["ldap"] = &Realm{Name: "ldap", Kind: "ldap", Options: map[string]string{"server1": "192.0.2.1"}, Directory: &Directory{
 		Users:  []DirectoryUser{{Name: "alice", Password: "password-alice", Email: "alice@example.test"}, {Name: "bob"}},
 		Groups: map[string][]string{"admins": {"alice", "stranger"}},
 	}}
-	s.realms["ad"] = &realm{name: "ad", kind: "ad", options: map[string]string{"server1": "192.0.2.2"}}
-	s.mu.Unlock()
+	s.state.Realms["ad"] = &Realm{Name: "ad", Kind: "ad", Options: map[string]string{"server1": "192.0.2.2"}}
+	s.state.Mu.Unlock()
 	r := root(t, s)
 	walk(t, r, []step{
 		{"POST", "/access/domains/none/sync", nil, "Parameter verification failed. realm: Realm does not exist."},

@@ -69,29 +69,29 @@ func (s *Server) pageData() pageData {
 	s.callMu.Lock()
 	calls := len(s.calls)
 	s.callMu.Unlock()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d := pageData{Cluster: or(s.cluster, s.local), Version: releases[string(s.version)].version, Quorate: s.quorate(), Calls: calls}
-	for _, name := range s.nodeNames() {
-		n := pageNode{Name: name, Address: s.nodes[name].address, Online: s.nodes[name].online}
-		for _, vmid := range s.vmids() {
-			if g := s.guests[vmid]; g.node == name {
-				n.Guests = append(n.Guests, pageGuest{VMID: vmid, Name: g.shownName(), State: g.state, Pool: s.acl.PoolOf(vmid), Template: g.template(),
-					Lock: g.lock(), Tags: g.conf["tags"], Cores: g.cpus(), MemoryMiB: g.memory() >> 20})
+	s.state.Mu.Lock()
+	defer s.state.Mu.Unlock()
+	d := pageData{Cluster: Or(s.state.Cluster, s.state.Local), Version: Releases[string(s.state.Version)].version, Quorate: s.state.Quorate(), Calls: calls}
+	for _, name := range s.state.NodeNames() {
+		n := pageNode{Name: name, Address: s.state.Nodes[name].Address, Online: s.state.Nodes[name].Online}
+		for _, vmid := range s.state.VMIDs() {
+			if g := s.state.Guests[vmid]; g.Node == name {
+				n.Guests = append(n.Guests, pageGuest{VMID: vmid, Name: g.ShownName(), State: g.State, Pool: s.state.ACL.PoolOf(vmid), Template: g.Template(),
+					Lock: g.Lock(), Tags: g.Conf["tags"], Cores: g.CPUs(), MemoryMiB: g.Memory() >> 20})
 			}
 		}
 		d.Nodes = append(d.Nodes, n)
 	}
-	for _, id := range sortedKeys(s.acl.Pools) {
-		p := s.acl.Pools[id]
-		d.Pools = append(d.Pools, Pool{ID: id, Comment: p.Comment, VMs: sortedKeys(p.VMs)})
+	for _, id := range SortedKeys(s.state.ACL.Pools) {
+		p := s.state.ACL.Pools[id]
+		d.Pools = append(d.Pools, Pool{ID: id, Comment: p.Comment, VMs: SortedKeys(p.VMs)})
 	}
-	for _, t := range slices.Backward(s.tasks) {
+	for _, t := range slices.Backward(s.state.Tasks) {
 		if len(d.Tasks) == 30 {
 			break
 		}
-		row := pageTask{Time: t.started.Format("15:04:05"), Node: t.node, Type: t.kind, ID: t.id, User: t.owner(), Status: t.exit, Running: t.ended.IsZero()}
-		row.Failed = !row.Running && t.exit != "OK"
+		row := pageTask{Time: t.Started.Format("15:04:05"), Node: t.Node, Type: t.Kind, ID: t.ID, User: t.Owner(), Status: t.Exit, Running: t.Ended.IsZero()}
+		row.Failed = !row.Running && t.Exit != "OK"
 		d.Tasks = append(d.Tasks, row)
 	}
 	return d

@@ -21,9 +21,9 @@ func isMultipart(r *http.Request) bool {
 
 // readParams collects the parameters of body, query and path. A parameter of the path may be given again with the same
 // value only.
-func (c *call) readParams(r *http.Request) error {
+func readParams(c *call, r *http.Request) error {
 	params := map[string]any{}
-	if (c.method == "POST" || c.method == "PUT") && !isMultipart(r) {
+	if (c.Method == "POST" || c.Method == "PUT") && !isMultipart(r) {
 		body, err := bodyParams(r)
 		if err != nil {
 			return err
@@ -37,15 +37,15 @@ func (c *call) readParams(r *http.Request) error {
 	maps.Copy(params, query)
 	delete(params, "_dc")
 	errs := schema.Errors{}
-	for name, value := range c.uri {
+	for name, value := range c.URI {
 		if given, twice := params[name]; twice && schema.Text(given) != value {
 			errs[name] = schema.Duplicate
 		}
 		params[name] = value
 	}
-	c.params = params
+	c.Params = params
 	if len(errs) > 0 {
-		return invalidAll(errs)
+		return InvalidAll(errs)
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func bodyParams(r *http.Request) (map[string]any, error) {
 	t, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	data, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err != nil {
-		return nil, fail("read body: %v", err)
+		return nil, Fail("read body: %v", err)
 	}
 	switch t {
 	case "", "application/x-www-form-urlencoded":
@@ -65,7 +65,7 @@ func bodyParams(r *http.Request) (map[string]any, error) {
 	if len(data) == 0 {
 		return map[string]any{}, nil
 	}
-	return nil, &bareError{&apiError{status: 506, message: "upload 'Content-Type '" + r.Header.Get("Content-Type") + "' not implemented"}}
+	return nil, &BareError{&APIError{Status: 506, Message: "upload 'Content-Type '" + r.Header.Get("Content-Type") + "' not implemented"}}
 }
 
 // formParams decodes key=value pairs; a key that comes again makes an array.
@@ -75,11 +75,11 @@ func formParams(text string) (map[string]any, error) {
 		k, v, _ := strings.Cut(pair, "=")
 		key, err := url.QueryUnescape(k)
 		if err != nil {
-			return nil, &apiError{status: 400, message: "bad request"}
+			return nil, &APIError{Status: 400, Message: "bad request"}
 		}
 		value, err := url.QueryUnescape(v)
 		if err != nil {
-			return nil, &apiError{status: 400, message: "bad request"}
+			return nil, &APIError{Status: 400, Message: "bad request"}
 		}
 		switch old := params[key].(type) {
 		case nil:
@@ -101,14 +101,14 @@ func jsonParams(data []byte) (map[string]any, error) {
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		return nil, fail("malformed JSON string: %v", err)
+		return nil, Fail("malformed JSON string: %v", err)
 	}
 	if v == nil {
 		return map[string]any{}, nil // clients write null where they have nothing to say
 	}
 	object, ok := v.(map[string]any)
 	if !ok {
-		return nil, fail("expected a JSON object")
+		return nil, Fail("expected a JSON object")
 	}
 	for name, value := range object {
 		if value == nil {
@@ -119,10 +119,10 @@ func jsonParams(data []byte) (map[string]any, error) {
 }
 
 // readFile reads a multipart body: fields first, then the part named filename with the file.
-func (c *call) readFile(r *http.Request) error {
+func readFile(c *call, r *http.Request) error {
 	_, attributes, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || !isMultipart(r) {
-		return fail("no multipart boundary")
+		return Fail("no multipart boundary")
 	}
 	parts := multipart.NewReader(r.Body, attributes["boundary"])
 	for {
@@ -131,30 +131,30 @@ func (c *call) readFile(r *http.Request) error {
 			return nil
 		}
 		if err != nil {
-			return fail("read upload: %v", err)
+			return Fail("read upload: %v", err)
 		}
 		data, err := io.ReadAll(part)
 		if err != nil {
-			return fail("read upload: %v", err)
+			return Fail("read upload: %v", err)
 		}
 		if part.FormName() != "filename" {
-			if err := c.field(part.FormName(), string(data)); err != nil {
+			if err := field(c, part.FormName(), string(data)); err != nil {
 				return err
 			}
 			continue
 		}
-		c.params["filename"] = part.FileName()
-		c.file = &uploaded{name: part.FileName(), data: data}
+		c.Params["filename"] = part.FileName()
+		c.File = &Uploaded{Name: part.FileName(), Data: data}
 	}
 }
 
 // field takes a field of a multipart body. Proxmox VE's parser trips over a checksum that stands before its algorithm:
 // the error text then holds a line break, which the status line cannot carry.
-func (c *call) field(name, value string) error {
-	if name == "checksum-algorithm" && c.has("checksum") {
-		return fail("bad upload\r\n")
+func field(c *call, name, value string) error {
+	if name == "checksum-algorithm" && c.Has("checksum") {
+		return Fail("bad upload\r\n")
 	}
-	c.params[name] = value
+	c.Params[name] = value
 	return nil
 }
 

@@ -9,127 +9,128 @@ import (
 )
 
 // poolEndpoints are resource pools. Source: pve-manager PVE/API2/Pool.pm.
-func poolEndpoints() []*endpoint {
-	allocate := need("/pool/{poolid}", "Pool.Allocate")
+func poolEndpoints() []*Endpoint {
+	allocate := Need("/pool/{poolid}", "Pool.Allocate")
 	const change = "comment string; vms vmid-list; storage storage-id-list; allow-move bool; delete bool"
-	return []*endpoint{
-		on("GET /pools", anyone, "poolid poolid; type enum(qemu lxc storage) requires=poolid", (*call).listPools),
-		on("POST /pools", allocate, "poolid* poolid; comment string", (*call).createPool),
-		on("PUT /pools", allocate, "poolid* poolid;"+change, (*call).updatePool),
-		on("DELETE /pools", allocate, "poolid* poolid", (*call).deletePool),
-		on("GET /pools/{poolid}", need("/pool/{poolid}", "Pool.Audit"), "type enum(qemu lxc storage)", (*call).readPool),
-		on("PUT /pools/{poolid}", allocate, change, (*call).updatePool),
-		on("DELETE /pools/{poolid}", allocate, "", (*call).deletePool),
+	return []*Endpoint{
+		On("GET /pools", Anyone, "poolid poolid; type enum(qemu lxc storage) requires=poolid", listPools),
+		On("POST /pools", allocate, "poolid* poolid; comment string", createPool),
+		On("PUT /pools", allocate, "poolid* poolid;"+change, updatePool),
+		On("DELETE /pools", allocate, "poolid* poolid", deletePool),
+		On("GET /pools/{poolid}", Need("/pool/{poolid}", "Pool.Audit"), "type enum(qemu lxc storage)", readPool),
+		On("PUT /pools/{poolid}", allocate, change, updatePool),
+		On("DELETE /pools/{poolid}", allocate, "", deletePool),
 	}
 }
 
-func (c *call) listPools() (any, error) {
-	if c.has("poolid") { // asks for no privilege on the pool, in 8.4 as in 9.2
-		data, err := c.readPool()
+func listPools(c *call) (any, error) {
+	if c.Has("poolid") { // asks for no privilege on the pool, in 8.4 as in 9.2
+		data, err := readPool(c)
 		return []any{data}, err
 	}
 	rows := []any{}
-	for _, id := range sortedKeys(c.s.acl.Pools) {
-		if c.may("/pool/"+id, "Pool.Audit") {
-			rows = append(rows, poolRow(id, c.s.acl.Pools[id]))
+	for _, id := range SortedKeys(c.State.ACL.Pools) {
+		if c.May("/pool/"+id, "Pool.Audit") {
+			rows = append(rows, poolRow(id, c.State.ACL.Pools[id]))
 		}
 	}
 	return rows, nil
 }
 
-func poolRow(id string, p *permission.Pool) row {
-	data := row{"poolid": id}
+func poolRow(id string, p *permission.Pool) Row {
+	data := Row{"poolid": id}
 	if p.Comment != "" {
 		data["comment"] = p.Comment
 	}
 	return data
 }
 
-func (c *call) readPool() (any, error) {
-	id := c.text("poolid")
-	p := c.s.acl.Pools[id]
+func readPool(c *call) (any, error) {
+	id := c.Text("poolid")
+	p := c.State.ACL.Pools[id]
 	if p == nil {
-		return nil, fail("pool '%s' does not exist", id)
+		return nil, Fail("pool '%s' does not exist", id)
 	}
 	data := poolRow(id, p)
 	members := []any{}
-	kind := c.text("type")
-	for _, vmid := range sortedKeys(p.VMs) {
-		if g := c.s.guests[vmid]; g != nil && (kind == "" || kind == g.kind) {
-			members = append(members, c.s.guestRow(g))
+	kind := c.Text("type")
+	for _, vmid := range SortedKeys(p.VMs) {
+		if g := c.State.Guests[vmid]; g != nil && (kind == "" || kind == g.Kind) {
+			members = append(members, c.State.GuestRow(g))
 		}
 	}
-	for _, name := range sortedKeys(p.Storages) {
-		if st := c.s.storages[name]; st != nil && (kind == "" || kind == "storage") {
-			members = append(members, c.s.storageRow(st, c.s.firstNode(st)))
+	for _, name := range SortedKeys(p.Storages) {
+		if st := c.State.Storages[name]; st != nil && (kind == "" || kind == "storage") {
+			members = append(members, StorageRow(c.State, st, firstNode(c.State, st)))
 		}
 	}
 	data["members"] = members
 	return data, nil
 }
 
-func (s *state) firstNode(st *storage) string {
-	if st.on(s.local) {
-		return s.local
+func firstNode(s *State, st *Storage) string {
+	if st.On(s.Local) {
+		return s.Local
 	}
-	return st.nodes[0]
+	return st.Nodes[0]
 }
 
-func (c *call) createPool() (any, error) {
-	return nil, c.locked(userLock, "create pool failed", func() error { return c.addPool(c.text("poolid")) })
+func createPool(c *call) (any, error) {
+	return nil, c.Locked(UserLock, "create pool failed", func() error { return addPool(c, c.Text("poolid")) })
 }
 
-func (c *call) addPool(id string) error {
-	if c.s.acl.Pools[id] != nil {
-		return fail("pool '%s' already exists", id)
+func addPool(c *call, id string) error {
+	if c.State.ACL.Pools[id] != nil {
+		return Fail("pool '%s' already exists", id)
 	}
 	name := id
 	if i := strings.LastIndexByte(id, '/'); i >= 0 {
 		name = id[i+1:]
-		if c.s.acl.Pools[id[:i]] == nil {
-			return fail("parent '%s' of pool '%s' does not exist", id[:i], id)
+		if c.State.ACL.Pools[id[:i]] == nil {
+			return Fail("parent '%s' of pool '%s' does not exist", id[:i], id)
 		}
 	}
 	if !letter(name[0]) {
-		return fail("pool name must start with a letter")
+		return Fail("pool name must start with a letter")
 	}
-	c.s.acl.Pools[id] = newPool(c.text("comment"))
-	c.s.acl.Changed()
+	c.State.ACL.Pools[id] = newPool(c.Text("comment"))
+	c.State.ACL.Changed()
 	return nil
 }
 
+// New is a pool without members.
 func newPool(comment string) *permission.Pool {
 	return &permission.Pool{Comment: comment, VMs: map[int]bool{}, Storages: map[string]bool{}}
 }
 
 func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
-func (c *call) updatePool() (any, error) {
-	return nil, c.locked(userLock, "update pools failed", c.changePool)
+func updatePool(c *call) (any, error) {
+	return nil, c.Locked(UserLock, "update pools failed", func() error { return changePool(c) })
 }
 
-func (c *call) changePool() error {
-	id := c.text("poolid")
-	p := c.s.acl.Pools[id]
+func changePool(c *call) error {
+	id := c.Text("poolid")
+	p := c.State.ACL.Pools[id]
 	if p == nil {
-		return fail("pool '%s' does not exist", id)
+		return Fail("pool '%s' does not exist", id)
 	}
 	changed := *p
 	changed.VMs, changed.Storages = copySet(p.VMs), copySet(p.Storages)
-	moved, err := c.changeMembers(id, &changed)
+	moved, err := changeMembers(c, id, &changed)
 	if err != nil {
 		return err
 	}
 	for _, vmid := range moved {
-		for _, other := range c.s.acl.Pools {
+		for _, other := range c.State.ACL.Pools {
 			delete(other.VMs, vmid)
 		}
 	}
-	if c.has("comment") {
-		changed.Comment = c.text("comment")
+	if c.Has("comment") {
+		changed.Comment = c.Text("comment")
 	}
-	c.s.acl.Pools[id] = &changed
-	c.s.acl.Changed()
+	c.State.ACL.Pools[id] = &changed
+	c.State.ACL.Changed()
 	return nil
 }
 
@@ -143,35 +144,35 @@ func copySet[K comparable](m map[K]bool) map[K]bool {
 
 // changeMembers changes a copy of the pool, so that all is done or nothing. It returns the guests that come from
 // elsewhere.
-func (c *call) changeMembers(id string, p *permission.Pool) (moved []int, err error) {
-	remove := c.flag("delete", false)
-	for _, text := range c.list("vms") {
+func changeMembers(c *call, id string, p *permission.Pool) (moved []int, err error) {
+	remove := c.Flag("delete", false)
+	for _, text := range c.List("vms") {
 		vmid, _ := strconv.Atoi(text)
-		if err := c.check("/vms/"+text, "Permissions.Modify|VM.Allocate"); err != nil {
+		if err := c.Check("/vms/"+text, "Permissions.Modify|VM.Allocate"); err != nil {
 			return nil, err
 		}
 		if remove {
 			if !p.VMs[vmid] {
-				return nil, fail("VM %d is not a pool member", vmid)
+				return nil, Fail("VM %d is not a pool member", vmid)
 			}
 			delete(p.VMs, vmid)
 			continue
 		}
-		if err := c.mayJoin(id, vmid, p); err != nil {
+		if err := mayJoin(c, id, vmid, p); err != nil {
 			return nil, err
 		}
 		p.VMs[vmid] = true
 		moved = append(moved, vmid)
 	}
-	for _, name := range c.list("storage") {
-		if err := c.check("/storage/"+name, "Permissions.Modify|Datastore.Allocate"); err != nil {
+	for _, name := range c.List("storage") {
+		if err := c.Check("/storage/"+name, "Permissions.Modify|Datastore.Allocate"); err != nil {
 			return nil, err
 		}
 		switch {
 		case remove && !p.Storages[name]:
-			return nil, fail("Storage '%s' is not a pool member", name)
+			return nil, Fail("Storage '%s' is not a pool member", name)
 		case !remove && p.Storages[name]:
-			return nil, fail("Storage '%s' is already a pool member", name)
+			return nil, Fail("Storage '%s' is already a pool member", name)
 		case remove:
 			delete(p.Storages, name)
 		default:
@@ -181,46 +182,46 @@ func (c *call) changeMembers(id string, p *permission.Pool) (moved []int, err er
 	return moved, nil
 }
 
-func (c *call) mayJoin(id string, vmid int, p *permission.Pool) error {
+func mayJoin(c *call, id string, vmid int, p *permission.Pool) error {
 	if p.VMs[vmid] {
-		return fail("VM %d is already a pool member", vmid)
+		return Fail("VM %d is already a pool member", vmid)
 	}
-	other := c.s.acl.PoolOf(vmid)
+	other := c.State.ACL.PoolOf(vmid)
 	if other == "" {
 		return nil
 	}
-	if !c.flag("allow-move", false) {
-		return fail("VM %d belongs already to pool '%s' and 'allow-move' is not set", vmid, other)
+	if !c.Flag("allow-move", false) {
+		return Fail("VM %d belongs already to pool '%s' and 'allow-move' is not set", vmid, other)
 	}
-	return c.check("/pool/"+other, "Pool.Allocate")
+	return c.Check("/pool/"+other, "Pool.Allocate")
 }
 
-func (c *call) deletePool() (any, error) {
-	id := c.text("poolid")
-	return nil, c.locked(userLock, "delete pool failed", func() error {
-		if err := c.s.mayDeletePool(id); err != nil {
+func deletePool(c *call) (any, error) {
+	id := c.Text("poolid")
+	return nil, c.Locked(UserLock, "delete pool failed", func() error {
+		if err := mayDeletePool(c.State, id); err != nil {
 			return err
 		}
-		c.s.acl.RemovePool(id)
+		c.State.ACL.RemovePool(id)
 		return nil
 	})
 }
 
-func (s *state) mayDeletePool(id string) error {
-	p := s.acl.Pools[id]
+func mayDeletePool(s *State, id string) error {
+	p := s.ACL.Pools[id]
 	if p == nil {
-		return fail("pool '%s' does not exist", id)
+		return Fail("pool '%s' does not exist", id)
 	}
-	if below := s.acl.Children(id); len(below) > 0 {
-		return fail("pool '%s' is not empty (contains pool '%s')", id, below[0])
+	if below := s.ACL.Children(id); len(below) > 0 {
+		return Fail("pool '%s' is not empty (contains pool '%s')", id, below[0])
 	}
-	vmids := sortedKeys(p.VMs)
-	if i := slices.IndexFunc(vmids, func(vmid int) bool { return s.guests[vmid] != nil }); i >= 0 {
-		return fail("pool '%s' is not empty (contains VM %d)", id, vmids[i])
+	vmids := SortedKeys(p.VMs)
+	if i := slices.IndexFunc(vmids, func(vmid int) bool { return s.Guests[vmid] != nil }); i >= 0 {
+		return Fail("pool '%s' is not empty (contains VM %d)", id, vmids[i])
 	}
-	names := sortedKeys(p.Storages)
-	if i := slices.IndexFunc(names, func(n string) bool { return s.storages[n] != nil }); i >= 0 {
-		return fail("pool '%s' is not empty (contains storage '%s')", id, names[i])
+	names := SortedKeys(p.Storages)
+	if i := slices.IndexFunc(names, func(n string) bool { return s.Storages[n] != nil }); i >= 0 {
+		return Fail("pool '%s' is not empty (contains storage '%s')", id, names[i])
 	}
 	return nil
 }

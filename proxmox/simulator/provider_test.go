@@ -115,13 +115,13 @@ func providerSees(path string, a answer) error {
 func providerLab(t *testing.T, g Guests, change func(*Server)) *caller {
 	t.Helper()
 	s := Start(t, func(o *Options) { o.Guests = g })
-	s.mu.Lock()
-	s.acl.Pools["kubehenge/team-a.shop"] = newPool("")
+	s.state.Mu.Lock()
+	s.state.ACL.Pools["kubehenge/team-a.shop"] = newPool("")
 	if change != nil {
 		change(s)
 	}
-	s.acl.Changed()
-	s.mu.Unlock()
+	s.state.ACL.Changed()
+	s.state.Mu.Unlock()
 	return as(t, s, access.ProviderToken, "")
 }
 
@@ -153,7 +153,7 @@ func TestProviderNeedsEachOfItsPrivileges(t *testing.T) {
 		}
 		for _, n := range g.Needs {
 			t.Run(g.Role+" without "+n.Privilege, func(t *testing.T) {
-				c := providerLab(t, &happyGuests{}, func(s *Server) { delete(s.acl.Roles[g.Role], n.Privilege) })
+				c := providerLab(t, &happyGuests{}, func(s *Server) { delete(s.state.ACL.Roles[g.Role], n.Privilege) })
 				if err := providerSteps(c, nil); err == nil {
 					t.Errorf("all went well without %s, which is said to be needed for: %s", n.Privilege, n.Why)
 				}
@@ -196,10 +196,10 @@ func TestAgentTokenMakesPoolsAndReads(t *testing.T) {
 	if a := c.call("POST", "/pools", map[string]any{"poolid": "elsewhere"}); a.Status != 403 {
 		t.Errorf("a pool elsewhere: %d %s, want 403", a.Status, a.Reason)
 	}
-	if got := s.acl.Privileges(access.AgentToken, "/vms/9000"); len(got) != 1 {
+	if got := s.state.ACL.Privileges(access.AgentToken, "/vms/9000"); len(got) != 1 {
 		t.Errorf("on a template the agent may %v", got)
 	}
-	if s.acl.Has(access.AgentToken, "/nodes/pve1", "Sys.Modify") || permission.Superuser == access.AgentUser {
+	if s.state.ACL.Has(access.AgentToken, "/nodes/pve1", "Sys.Modify") || permission.Superuser == access.AgentUser {
 		t.Error("the agent may change nodes")
 	}
 }

@@ -52,11 +52,11 @@ var agentCommands = []agentCommand{
 }
 
 // agentEndpoints pass commands to guest agents.
-func agentEndpoints() []*endpoint {
-	list := []*endpoint{on("GET /nodes/{node}/qemu/{vmid}/agent", anyone, "", index(agentNames()))}
+func agentEndpoints() []*Endpoint {
+	list := []*Endpoint{On("GET /nodes/{node}/qemu/{vmid}/agent", Anyone, "", Index(agentNames()))}
 	for _, cmd := range agentCommands {
-		list = append(list, on(cmd.method+" /nodes/{node}/qemu/{vmid}/agent/"+cmd.name, agentAccess(cmd), cmd.params,
-			func(c *call) (any, error) { return c.agent(cmd) }))
+		list = append(list, On(cmd.method+" /nodes/{node}/qemu/{vmid}/agent/"+cmd.name, agentAccess(cmd), cmd.params,
+			func(c *call) (any, error) { return agent(c, cmd) }))
 	}
 	return list
 }
@@ -70,44 +70,44 @@ func agentNames() string {
 }
 
 // agentAccess differs between the versions: 8.4 knows one privilege for all of it.
-func agentAccess(cmd agentCommand) guard {
+func agentAccess(cmd agentCommand) Guard {
 	nine := free
 	if cmd.privilege != "" {
 		nine = cmd.privilege + "|" + free
 	}
 	return func(c *call) error {
-		if c.s.version == access.V8 && cmd.privilege != "VM.PowerMgmt" {
-			return c.check("/vms/"+c.text("vmid"), "VM.Monitor")
+		if c.State.Version == access.V8 && cmd.privilege != "VM.PowerMgmt" {
+			return c.Check("/vms/"+c.Text("vmid"), "VM.Monitor")
 		}
-		return c.check("/vms/"+c.text("vmid"), nine)
+		return c.Check("/vms/"+c.Text("vmid"), nine)
 	}
 }
 
 // agent passes a command on, without the lock: the guest may take its time.
-func (c *call) agent(cmd agentCommand) (any, error) {
-	g, err := c.guest()
+func agent(c *call, cmd agentCommand) (any, error) {
+	g, err := c.Guest()
 	if err != nil {
 		return nil, err
 	}
-	if _, configured := g.conf["agent"]; !configured {
-		return nil, fail("No QEMU guest agent configured")
+	if _, configured := g.Conf["agent"]; !configured {
+		return nil, Fail("No QEMU guest agent configured")
 	}
-	if g.state == stopped {
-		return nil, fail("VM %d is not running", g.vmid)
+	if g.State == Stopped {
+		return nil, Fail("VM %d is not running", g.VMID)
 	}
-	if c.s.inside == nil {
+	if c.State.Inside == nil {
 		return nil, errNoAgent
 	}
 	args := map[string]any{}
-	for name, v := range c.params {
-		if _, inPath := c.uri[name]; !inPath {
+	for name, v := range c.Params {
+		if _, inPath := c.URI[name]; !inPath {
 			args[name] = v
 		}
 	}
-	view := c.s.view(g)
-	c.s.mu.Unlock()
-	reply, err := c.s.inside.Agent(c.ctx, view, AgentCall{Command: cmd.name, Args: args})
-	c.s.mu.Lock()
+	view := c.State.View(g)
+	c.State.Mu.Unlock()
+	reply, err := c.State.Inside.Agent(c.Context, view, AgentCall{Command: cmd.name, Args: args})
+	c.State.Mu.Lock()
 	return agentAnswer(cmd, reply, err)
 }
 
@@ -115,9 +115,9 @@ func agentAnswer(cmd agentCommand, reply AgentReply, err error) (any, error) {
 	var told *AgentError
 	switch {
 	case errors.As(err, &told) && cmd.direct:
-		return nil, fail("Agent error: %s", told.Desc)
+		return nil, Fail("Agent error: %s", told.Desc)
 	case errors.As(err, &told):
-		return row{"result": row{"error": row{"class": told.Class, "desc": told.Desc}}}, nil
+		return Row{"result": Row{"error": Row{"class": told.Class, "desc": told.Desc}}}, nil
 	case err != nil:
 		return nil, errNoAgent
 	}
@@ -128,5 +128,5 @@ func agentAnswer(cmd agentCommand, reply AgentReply, err error) (any, error) {
 	if cmd.direct {
 		return result, nil
 	}
-	return row{"result": result}, nil
+	return Row{"result": result}, nil
 }

@@ -10,85 +10,85 @@ import (
 )
 
 // cloneEndpoints copy, convert and delete virtual machines. Source: qemu-server src/PVE/API2/Qemu.pm.
-func cloneEndpoints() []*endpoint {
-	return []*endpoint{
-		on("POST /nodes/{node}/qemu/{vmid}/clone",
-			all(need("/vms/{vmid}", "VM.Clone"), either(need("/vms/{newid}", "VM.Allocate"), given("pool", need("/pool/{pool}", "VM.Allocate")))),
+func cloneEndpoints() []*Endpoint {
+	return []*Endpoint{
+		On("POST /nodes/{node}/qemu/{vmid}/clone",
+			All(Need("/vms/{vmid}", "VM.Clone"), Either(Need("/vms/{newid}", "VM.Allocate"), Given("pool", Need("/pool/{pool}", "VM.Allocate")))),
 			`newid* vmid; name dns-name; description string; pool poolid; snapname configid(..40); storage storage-id; format enum(raw qcow2 vmdk);
-			full bool; target node; bwlimit int(0..)`, (*call).cloneVM),
-		on("POST /nodes/{node}/qemu/{vmid}/template", need("/vms/{vmid}", "VM.Allocate"), "disk enum("+strings.Join(guestconf.DriveNames(), " ")+")", (*call).makeTemplate),
-		on("DELETE /nodes/{node}/qemu/{vmid}", need("/vms/{vmid}", "VM.Allocate"), "purge bool; destroy-unreferenced-disks bool; skiplock bool", (*call).destroyVM),
+			full bool; target node; bwlimit int(0..)`, cloneVM),
+		On("POST /nodes/{node}/qemu/{vmid}/template", Need("/vms/{vmid}", "VM.Allocate"), "disk enum("+strings.Join(guestconf.DriveNames(), " ")+")", makeTemplate),
+		On("DELETE /nodes/{node}/qemu/{vmid}", Need("/vms/{vmid}", "VM.Allocate"), "purge bool; destroy-unreferenced-disks bool; skiplock bool", destroyVM),
 	}
 }
 
-func (c *call) cloneVM() (any, error) {
-	if err := c.poolExists(c.text("pool")); err != nil {
+func cloneVM(c *call) (any, error) {
+	if err := c.PoolExists(c.Text("pool")); err != nil {
 		return nil, err
 	}
-	o := &copyOf{newid: c.number("newid", 0), target: c.text("target")}
-	for _, step := range []func(*call, *copyOf) error{(*call).cloneTarget, (*call).cloneSource, (*call).cloneOptions, (*call).cloneDisks, (*call).cloneCards, (*call).cloneFree} {
+	o := &Copy{VMID: c.Number("newid", 0), Target: c.Text("target")}
+	for _, step := range []func(*call, *Copy) error{CloneTarget, cloneSource, cloneOptions, cloneDisks, cloneCards, cloneFree} {
 		if err := step(c, o); err != nil {
 			return nil, err
 		}
 	}
-	return c.fork(c.node(), "qmclone", itoa(c.vmid()), func(t *task) error { return c.clone(t, o) }), nil
+	return c.Fork(c.Node(), "qmclone", Itoa(c.VMID()), func(t *task) error { return clone(c, t, o) }), nil
 }
 
-func (c *call) cloneSource(o *copyOf) error {
-	g, err := c.s.foundOn(c.node(), c.vmid())
+func cloneSource(c *call, o *Copy) error {
+	g, err := c.State.FoundOn(c.Node(), c.VMID())
 	if err != nil {
 		return err
 	}
-	if err := c.unlocked(g); err != nil {
+	if err := c.Unlocked(g); err != nil {
 		return err
 	}
-	o.source, o.conf = g, g.conf
-	if name := c.text("snapname"); name != "" {
-		snap, ok := g.snaps[name]
+	o.Source, o.Conf = g, g.Conf
+	if name := c.Text("snapname"); name != "" {
+		snap, ok := g.Snaps[name]
 		if !ok {
-			return fail("snapshot '%s' does not exist", name)
+			return Fail("snapshot '%s' does not exist", name)
 		}
-		o.conf = snap
+		o.Conf = snap
 	}
-	o.full = c.flag("full", !g.template())
+	o.Full = c.Flag("full", !g.Template())
 	return nil
 }
 
-func (c *call) cloneOptions(o *copyOf) error {
+func cloneOptions(c *call, o *Copy) error {
 	for _, name := range []string{"storage", "format"} {
-		if !o.full && c.has(name) {
-			return fail("parameter '%s' not allowed for linked clones", name)
+		if !o.Full && c.Has(name) {
+			return Fail("parameter '%s' not allowed for linked clones", name)
 		}
 	}
 	return nil
 }
 
 // cloneDisks asks for the space, and whether every disk can be copied in the way that was asked for.
-func (c *call) cloneDisks(o *copyOf) error {
-	for _, d := range guestconf.Drives(o.conf) {
+func cloneDisks(c *call, o *Copy) error {
+	for _, d := range guestconf.Drives(o.Conf) {
 		if !d.Volume() {
 			continue
 		}
-		name, rest := splitVolume(d.File())
-		st := c.s.storages[name]
+		name, rest := SplitVolume(d.File())
+		st := c.State.Storages[name]
 		if st == nil {
-			return fail("storage '%s' does not exist", name)
+			return Fail("storage '%s' does not exist", name)
 		}
-		if o.target != c.node() && !st.shared {
-			return fail("can't clone VM to node '%s' (VM uses local storage)", o.target)
+		if o.Target != c.Node() && !st.Shared {
+			return Fail("can't clone VM to node '%s' (VM uses local storage)", o.Target)
 		}
 		if d.CDROM() && !d.CloudInit() {
 			continue
 		}
-		if !o.full && !d.CloudInit() && d.Option != "tpmstate0" {
-			if p, err := st.parseVolume(rest); err != nil || !p.isBase || st.kind == "lvm" {
-				return fail("Linked clone feature is not supported for '%s' (%s)", d.File(), d.Option)
+		if !o.Full && !d.CloudInit() && d.Option != "tpmstate0" {
+			if p, err := st.ParseVolume(rest); err != nil || !p.IsBase || st.Kind == "lvm" {
+				return Fail("Linked clone feature is not supported for '%s' (%s)", d.File(), d.Option)
 			}
 		}
-		if o.storage != nil {
-			name = o.storage.name
+		if o.Storage != nil {
+			name = o.Storage.Name
 		}
-		if err := c.check("/storage/"+name, "Datastore.AllocateSpace"); err != nil {
+		if err := c.Check("/storage/"+name, "Datastore.AllocateSpace"); err != nil {
 			return err
 		}
 	}
@@ -96,10 +96,10 @@ func (c *call) cloneDisks(o *copyOf) error {
 }
 
 // cloneCards asks for the use of the source's bridges, even if the copy will be attached to others.
-func (c *call) cloneCards(o *copyOf) error {
-	for _, name := range sortedKeys(o.conf) {
+func cloneCards(c *call, o *Copy) error {
+	for _, name := range SortedKeys(o.Conf) {
 		if guestconf.NetName.MatchString(name) {
-			if err := c.checkBridge(o.conf[name]); err != nil {
+			if err := CheckBridge(c, o.Conf[name]); err != nil {
 				return err
 			}
 		}
@@ -107,59 +107,59 @@ func (c *call) cloneCards(o *copyOf) error {
 	return nil
 }
 
-func (c *call) cloneFree(o *copyOf) error {
-	if g := c.s.guests[o.newid]; g != nil && g.node == c.node() {
-		return fail("unable to create VM %d: config file already exists", o.newid)
+func cloneFree(c *call, o *Copy) error {
+	if g := c.State.Guests[o.VMID]; g != nil && g.Node == c.Node() {
+		return Fail("unable to create VM %d: config file already exists", o.VMID)
 	}
 	return nil
 }
 
 // clone is the task: a locked configuration comes first, the disks, and last the pool.
-func (c *call) clone(t *task, o *copyOf) error {
-	s := c.s
-	if s.guests[o.newid] != nil {
-		return fail("close (rename) atomic file '/etc/pve/nodes/%s/qemu-server/%d.conf' failed: File exists", t.node, o.newid)
+func clone(c *call, t *task, o *Copy) error {
+	s := c.State
+	if s.Guests[o.VMID] != nil {
+		return Fail("close (rename) atomic file '/etc/pve/nodes/%s/qemu-server/%d.conf' failed: File exists", t.Node, o.VMID)
 	}
-	g := &guest{vmid: o.newid, kind: "qemu", node: t.node, conf: map[string]string{"lock": "clone"}, state: stopped}
-	s.guests[o.newid] = g
-	conf, made, err := c.copyConfig(o)
+	g := &guest{VMID: o.VMID, Kind: "qemu", Node: t.Node, Conf: map[string]string{"lock": "clone"}, State: Stopped}
+	s.Guests[o.VMID] = g
+	conf, made, err := copyConfig(c, o)
 	if err == nil {
-		err = t.busy()
+		err = t.Busy()
 	}
-	if err == nil && s.guests[o.source.vmid] != o.source {
-		err = fail("unable to find configuration file for VM %d on node '%s'", o.source.vmid, t.node)
+	if err == nil && s.Guests[o.Source.VMID] != o.Source {
+		err = Fail("unable to find configuration file for VM %d on node '%s'", o.Source.VMID, t.Node)
 	}
 	if err != nil {
 		for _, v := range made {
-			s.dropVolume(v)
+			s.DropVolume(v)
 		}
-		delete(s.guests, o.newid)
-		return fail("clone failed: %s", flat(err))
+		delete(s.Guests, o.VMID)
+		return Fail("clone failed: %s", Flat(err))
 	}
-	g.conf, g.node = conf, o.target
-	if pool := s.acl.Pools[c.text("pool")]; pool != nil {
-		pool.VMs[o.newid] = true
-		s.acl.Changed()
+	g.Conf, g.Node = conf, o.Target
+	if pool := s.ACL.Pools[c.Text("pool")]; pool != nil {
+		pool.VMs[o.VMID] = true
+		s.ACL.Changed()
 	}
 	return nil
 }
 
-func (c *call) copyConfig(o *copyOf) (conf map[string]string, made []*volume, err error) {
+func copyConfig(c *call, o *Copy) (conf map[string]string, made []*volume, err error) {
 	conf = map[string]string{}
-	for name, value := range o.conf {
+	for name, value := range o.Conf {
 		switch {
-		case guestconf.UnusedName.MatchString(name), slices.Contains(notCopied, name):
+		case guestconf.UnusedName.MatchString(name), slices.Contains(NotCopied, name):
 		case guestconf.NetName.MatchString(name):
 			card, err := guestconf.FormatOf(name).ParseProperties(name, value)
 			if err != nil {
 				return nil, made, err
 			}
 			card.Delete("macaddr")
-			if conf[name], err = netValue(name, guestconf.FormatOf(name).Print(card), c.s.options["mac_prefix"]); err != nil {
+			if conf[name], err = netValue(name, guestconf.FormatOf(name).Print(card), c.State.Options["mac_prefix"]); err != nil {
 				return nil, made, err
 			}
 		case guestconf.DriveName.MatchString(name):
-			stored, v, err := c.copyDrive(o, name, value)
+			stored, v, err := copyDrive(c, o, name, value)
 			if err != nil {
 				return nil, made, err
 			}
@@ -171,66 +171,66 @@ func (c *call) copyConfig(o *copyOf) (conf map[string]string, made []*volume, er
 			conf[name] = value
 		}
 	}
-	conf["smbios1"] = withUUID(conf["smbios1"])
+	conf["smbios1"] = WithUUID(conf["smbios1"])
 	if conf["vmgenid"] != "" {
-		conf["vmgenid"] = newUUID()
+		conf["vmgenid"] = NewUUID()
 	}
-	conf["name"] = c.text("name")
+	conf["name"] = c.Text("name")
 	if conf["name"] == "" {
-		conf["name"] = "Copy-of-VM-" + o.conf["name"]
-		if o.conf["name"] == "" {
-			conf["name"] = "Copy-of-VM-" + itoa(o.source.vmid)
+		conf["name"] = "Copy-of-VM-" + o.Conf["name"]
+		if o.Conf["name"] == "" {
+			conf["name"] = "Copy-of-VM-" + Itoa(o.Source.VMID)
 		}
 	}
-	if c.has("description") {
-		conf["description"] = c.text("description")
+	if c.Has("description") {
+		conf["description"] = c.Text("description")
 	}
 	return conf, made, nil
 }
 
-func (c *call) copyDrive(o *copyOf, option, value string) (string, *volume, error) {
+func copyDrive(c *call, o *Copy, option, value string) (string, *volume, error) {
 	d, err := guestconf.ParseDrive(option, value)
 	if err != nil || !d.Volume() || d.CDROM() && !d.CloudInit() {
 		return value, nil, err
 	}
-	name, _ := splitVolume(d.File())
-	st := c.s.storages[name]
-	if o.storage != nil {
-		st = o.storage
+	name, _ := SplitVolume(d.File())
+	st := c.State.Storages[name]
+	if o.Storage != nil {
+		st = o.Storage
 	}
-	src := c.s.volume(o.source.node, d.File())
+	src := c.State.Volume(o.Source.Node, d.File())
 	if src == nil {
-		return "", nil, fail("volume '%s' does not exist", d.File())
+		return "", nil, Fail("volume '%s' does not exist", d.File())
 	}
-	v := c.copyVolume(o, d, st, src)
-	d.Set("file", v.id)
-	d.Set("size", schema.FormatSize(v.size))
+	v := copyVolume(c, o, d, st, src)
+	d.Set("file", v.ID)
+	d.Set("size", schema.FormatSize(v.Size))
 	return d.String(), v, nil
 }
 
 // copyVolume makes the copy of a disk: of the whole, or one that refers to its base.
-func (c *call) copyVolume(o *copyOf, d *guestconf.Drive, st *storage, src *volume) *volume {
+func copyVolume(c *call, o *Copy, d *guestconf.Drive, st *Storage, src *volume) *volume {
 	switch {
 	case d.CloudInit():
-		return c.s.allocate(st, o.target, o.newid, "vm-"+itoa(o.newid)+"-cloudinit", "qcow2", src.size)
-	case o.full || d.Option == "tpmstate0":
-		format := src.format
-		if f := c.text("format"); f != "" {
+		return c.State.Allocate(st, o.Target, o.VMID, "vm-"+Itoa(o.VMID)+"-cloudinit", "qcow2", src.Size)
+	case o.Full || d.Option == "tpmstate0":
+		format := src.Format
+		if f := c.Text("format"); f != "" {
 			format = f
 		}
-		return c.s.allocate(st, o.target, o.newid, c.s.freeName(st, o.target, o.newid), format, src.size)
+		return c.State.Allocate(st, o.Target, o.VMID, c.State.FreeName(st, o.Target, o.VMID), format, src.Size)
 	}
-	name := c.s.freeName(st, o.target, o.newid)
-	_, base := splitVolume(src.id)
-	v := &volume{storage: st.name, node: o.target, content: "images", format: "qcow2", size: src.size, vmid: o.newid, parent: src.id}
+	name := c.State.FreeName(st, o.Target, o.VMID)
+	_, base := SplitVolume(src.ID)
+	v := &volume{Storage: st.Name, Node: o.Target, Content: "images", Format: "qcow2", Size: src.Size, VMID: o.VMID, Parent: src.ID}
 	switch {
-	case st.files():
-		v.id = st.name + ":" + base + "/" + itoa(o.newid) + "/" + name + ".qcow2"
-	case st.kind == "lvmthin":
-		v.id, v.format = st.name+":"+name, "raw"
+	case st.Files():
+		v.ID = st.Name + ":" + base + "/" + Itoa(o.VMID) + "/" + name + ".qcow2"
+	case st.Kind == "lvmthin":
+		v.ID, v.Format = st.Name+":"+name, "raw"
 	default:
-		v.id, v.format = st.name+":"+path.Base(base)+"/"+name, "raw"
+		v.ID, v.Format = st.Name+":"+path.Base(base)+"/"+name, "raw"
 	}
-	c.s.putVolume(v)
+	c.State.PutVolume(v)
 	return v
 }

@@ -8,100 +8,100 @@ import (
 )
 
 // createVM makes a virtual machine.
-func (c *call) createVM() (any, error) {
-	w, err := c.change()
+func createVM(c *call) (any, error) {
+	w, err := change(c)
 	if err != nil {
 		return nil, err
 	}
-	w.pool, w.create = c.text("pool"), true
-	if err := c.mayCreate(w); err != nil {
+	w.Pool, w.Create = c.Text("pool"), true
+	if err := mayCreate(c, w); err != nil {
 		return nil, err
 	}
-	if c.has("archive") {
-		return c.restoreVM(w)
+	if c.Has("archive") {
+		return restoreVM(c, w)
 	}
-	if err := c.checkChange(w); err != nil {
+	if err := checkChange(c, w); err != nil {
 		return nil, err
 	}
-	vmid, node := w.vmid, c.node()
-	if err := c.s.freeVMID(vmid); err != nil {
+	vmid, node := w.VMID, c.Node()
+	if err := c.State.FreeVMID(vmid); err != nil {
 		return nil, err
 	}
-	c.s.guests[vmid] = &guest{vmid: vmid, kind: "qemu", node: node, conf: map[string]string{"lock": "create"}, state: stopped}
-	c.giveUp = func() { delete(c.s.guests, vmid) }
-	return c.fork(node, "qmcreate", itoa(vmid), func(t *task) error { return c.create(t, w, node) }), nil
+	c.State.Guests[vmid] = &guest{VMID: vmid, Kind: "qemu", Node: node, Conf: map[string]string{"lock": "create"}, State: Stopped}
+	c.GiveUp = func() { delete(c.State.Guests, vmid) }
+	return c.Fork(node, "qmcreate", Itoa(vmid), func(t *task) error { return create(c, t, w, node) }), nil
 }
 
 // mayCreate asks for what concerns the machine as a whole.
-func (c *call) mayCreate(w *change) error {
-	if err := c.s.needQuorum(); err != nil {
+func mayCreate(c *call, w *Change) error {
+	if err := c.State.NeedQuorum(); err != nil {
 		return err
 	}
-	if err := c.poolExists(w.pool); err != nil {
+	if err := c.PoolExists(w.Pool); err != nil {
 		return err
 	}
-	if st := c.text("storage"); st != "" {
-		if err := c.check("/storage/"+st, "Datastore.AllocateSpace"); err != nil {
+	if st := c.Text("storage"); st != "" {
+		if err := c.Check("/storage/"+st, "Datastore.AllocateSpace"); err != nil {
 			return err
 		}
 	}
-	if c.flag("ha-managed", false) {
-		if err := c.check("/", "Sys.Console"); err != nil {
+	if c.Flag("ha-managed", false) {
+		if err := c.Check("/", "Sys.Console"); err != nil {
 			return err
 		}
 	}
-	if c.flag("start", false) {
-		if err := c.checkVM(w.target, "VM.PowerMgmt"); err != nil {
+	if c.Flag("start", false) {
+		if err := CheckVM(c, w.Target, "VM.PowerMgmt"); err != nil {
 			return err
 		}
 	}
-	inPlace := c.has("archive") && c.flag("force", false) && c.s.guests[w.vmid] != nil && c.may("/vms/"+itoa(w.vmid), "VM.Backup")
-	if c.checkVM(w.target, "VM.Allocate") != nil && !inPlace {
-		return denied("")
+	inPlace := c.Has("archive") && c.Flag("force", false) && c.State.Guests[w.VMID] != nil && c.May("/vms/"+Itoa(w.VMID), "VM.Backup")
+	if CheckVM(c, w.Target, "VM.Allocate") != nil && !inPlace {
+		return Denied("")
 	}
 	return nil
 }
 
-func (c *call) create(t *task, w *change, node string) error {
-	s := c.s
-	conf, err := c.newConfig(t, w, node)
+func create(c *call, t *task, w *Change, node string) error {
+	s := c.State
+	conf, err := newConfig(c, t, w, node)
 	if err != nil {
-		delete(s.guests, w.vmid)
-		return fail("unable to create VM %d - %s", w.vmid, flat(err))
+		delete(s.Guests, w.VMID)
+		return Fail("unable to create VM %d - %s", w.VMID, Flat(err))
 	}
-	g := s.guests[w.vmid]
-	g.conf = conf
-	if w.pool != "" && s.acl.Pools[w.pool] != nil {
-		s.acl.Pools[w.pool].VMs[w.vmid] = true
-		s.acl.Changed()
+	g := s.Guests[w.VMID]
+	g.Conf = conf
+	if w.Pool != "" && s.ACL.Pools[w.Pool] != nil {
+		s.ACL.Pools[w.Pool].VMs[w.VMID] = true
+		s.ACL.Changed()
 	}
-	if c.flag("ha-managed", false) {
-		s.ha.resources["vm:"+itoa(w.vmid)] = &haResource{sid: "vm:" + itoa(w.vmid), state: map[bool]string{true: "started", false: "stopped"}[c.flag("start", false)], fields: map[string]string{}}
-		s.manageSoon()
+	if c.Flag("ha-managed", false) {
+		s.HA.Resources["vm:"+Itoa(w.VMID)] = &HAResource{SID: "vm:" + Itoa(w.VMID), State: map[bool]string{true: "started", false: "stopped"}[c.Flag("start", false)], Fields: map[string]string{}}
+		s.ManageSoon()
 		return nil
 	}
-	if c.flag("start", false) {
-		s.fork(c, node, "qmstart", itoa(w.vmid), func(t *task) error { return s.powerOn(t, node, w.vmid, false) })
+	if c.Flag("start", false) {
+		s.Fork(c, node, "qmstart", Itoa(w.VMID), func(t *task) error { return PowerOn(s, t, node, w.VMID, false) })
 	}
 	return nil
 }
 
 // newConfig allocates disks and fills in what every new machine has.
-func (c *call) newConfig(t *task, w *change, node string) (conf map[string]string, err error) {
+func newConfig(c *call, t *task, w *Change, node string) (conf map[string]string, err error) {
 	conf = map[string]string{}
 	var made []*volume
 	defer func() {
 		if err != nil {
 			for _, v := range made {
-				c.s.remove(node, v.id)
+				c.State.RemoveVolume(node, v.ID)
 			}
 		}
 	}()
-	for _, name := range sortedKeys(w.set) {
-		value := w.set[name]
+	for _, name := range SortedKeys(w.Set) {
+		value := w.Set[name]
 		switch {
 		case guestconf.DriveName.MatchString(name):
-			stored, v, err := c.s.makeDrive(node, w.vmid, name, value)
+			stored, v, err := MakeDrive(c.State, node, w.VMID, name, value)
 			if v != nil {
 				made = append(made, v)
 			}
@@ -110,24 +110,24 @@ func (c *call) newConfig(t *task, w *change, node string) (conf map[string]strin
 			}
 			conf[name] = stored
 		case guestconf.NetName.MatchString(name):
-			if conf[name], err = netValue(name, value, c.s.options["mac_prefix"]); err != nil {
+			if conf[name], err = netValue(name, value, c.State.Options["mac_prefix"]); err != nil {
 				return nil, err
 			}
 		case name == "tags":
-			if err := c.checkTags(w.target, nil, guestconf.TagList(value)); err != nil {
+			if err := CheckTags(c, w.Target, nil, guestconf.TagList(value)); err != nil {
 				return nil, err
 			}
 			conf[name] = strings.Join(guestconf.TagList(value), ";")
 		default:
-			conf[name] = plainValue(name, value)
+			conf[name] = PlainValue(name, value)
 		}
 	}
-	c.s.identify(conf)
-	return conf, t.busy()
+	Identify(c.State, conf)
+	return conf, t.Busy()
 }
 
-// identify gives a new machine its boot order, its UUID and what else identifies it.
-func (s *state) identify(conf map[string]string) {
+// Identify gives a new machine its boot order, its UUID and what else identifies it.
+func Identify(s *State, conf map[string]string) {
 	if _, set := conf["boot"]; !set {
 		conf["boot"] = " "
 		if order := guestconf.DefaultBootOrder(conf); len(order) > 0 {
@@ -135,10 +135,10 @@ func (s *state) identify(conf map[string]string) {
 		}
 	}
 	if !strings.Contains(conf["smbios1"], "uuid=") {
-		conf["smbios1"] = withUUID(conf["smbios1"])
+		conf["smbios1"] = WithUUID(conf["smbios1"])
 	}
 	if conf["vmgenid"] == "" || conf["vmgenid"] == "1" {
-		conf["vmgenid"] = newUUID()
+		conf["vmgenid"] = NewUUID()
 	}
-	conf["meta"] = fmt.Sprintf("creation-qemu=%s,ctime=%d", qemuVersion, s.unix())
+	conf["meta"] = fmt.Sprintf("creation-qemu=%s,ctime=%d", QEMUVersion, s.Unix())
 }

@@ -13,82 +13,82 @@ import (
 var cloudInitDisk = regexp.MustCompile(`\A([^/:\s]+):cloudinit\z`)
 
 // checkDriveStorage asks for the access to the storage, or the volume, that a drive names.
-func (c *call) checkDriveStorage(t target, d *guestconf.Drive) error {
+func checkDriveStorage(c *call, t Target, d *guestconf.Drive) error {
 	file := d.File()
 	if file == "none" || file == "cdrom" {
 		return nil
 	}
 	if strings.HasPrefix(file, "/") {
-		if c.isSuperuser() {
+		if c.IsSuperuser() {
 			return nil
 		}
-		return denied("only root can use absolute paths") // [memory]
+		return Denied("only root can use absolute paths") // [memory]
 	}
-	name, rest := splitVolume(file)
-	st := c.s.storages[name]
+	name, rest := SplitVolume(file)
+	st := c.State.Storages[name]
 	if st == nil {
-		return fail("storage '%s' does not exist", name)
+		return Fail("storage '%s' does not exist", name)
 	}
-	if newDisk.MatchString(file) || cloudInitDisk.MatchString(file) {
-		return c.checkNewDisk(t, d, st, rest)
+	if NewDisk.MatchString(file) || cloudInitDisk.MatchString(file) {
+		return checkNewDisk(c, t, d, st, rest)
 	}
 	if d.Values["import-from"] != "" {
-		return invalid(d.Option, "'import-from' requires special syntax - use <storage ID>:0,import-from=<source>")
+		return Invalid(d.Option, "'import-from' requires special syntax - use <storage ID>:0,import-from=<source>")
 	}
-	p, err := st.parseVolume(rest)
+	p, err := st.ParseVolume(rest)
 	if err != nil {
 		return err
 	}
-	if p.content == "iso" && !d.CDROM() {
-		return invalid(d.Option, "explicit 'media=cdrom' is required for iso images")
+	if p.Content == "iso" && !d.CDROM() {
+		return Invalid(d.Option, "explicit 'media=cdrom' is required for iso images")
 	}
-	return c.mayUse(st, p, t.vmid)
+	return MayUse(c, st, p, t.VMID)
 }
 
-func (c *call) checkNewDisk(t target, d *guestconf.Drive, st *storage, size string) error {
-	if err := c.check("/storage/"+st.name, "Datastore.AllocateSpace"); err != nil {
+func checkNewDisk(c *call, t Target, d *guestconf.Drive, st *Storage, size string) error {
+	if err := c.Check("/storage/"+st.Name, "Datastore.AllocateSpace"); err != nil {
 		return err
 	}
-	if !st.holds("images") {
-		return invalid("storage", "storage '%s' does not support vm images", st.name)
+	if !st.Holds("images") {
+		return Invalid("storage", "storage '%s' does not support vm images", st.Name)
 	}
 	source := d.Values["import-from"]
 	if source == "" {
 		return nil
 	}
 	if size != "0" {
-		return invalid(d.Option, "'import-from' requires special syntax - use <storage ID>:0,import-from=<source>")
+		return Invalid(d.Option, "'import-from' requires special syntax - use <storage ID>:0,import-from=<source>")
 	}
 	if strings.HasPrefix(source, "/") {
-		if c.isSuperuser() {
+		if c.IsSuperuser() {
 			return nil
 		}
-		return denied("only root can use absolute paths") // [memory]
+		return Denied("only root can use absolute paths") // [memory]
 	}
-	return c.checkImport(t, source)
+	return checkImport(c, t, source)
 }
 
-func (c *call) checkImport(t target, source string) error {
-	name, rest := splitVolume(source)
-	from := c.s.storages[name]
+func checkImport(c *call, t Target, source string) error {
+	name, rest := SplitVolume(source)
+	from := c.State.Storages[name]
 	if from == nil {
-		return fail("storage '%s' does not exist", name)
+		return Fail("storage '%s' does not exist", name)
 	}
-	p, err := from.parseVolume(rest)
+	p, err := from.ParseVolume(rest)
 	if err != nil {
 		return err
 	}
-	if p.content == "images" && p.vmid != t.vmid {
-		if err := c.check("/vms/"+itoa(p.vmid), "VM.Clone"); err != nil {
+	if p.Content == "images" && p.VMID != t.VMID {
+		if err := c.Check("/vms/"+Itoa(p.VMID), "VM.Clone"); err != nil {
 			return err
 		}
 	}
-	return c.mayUse(from, p, t.vmid)
+	return MayUse(c, from, p, t.VMID)
 }
 
-// makeDrive does what the value of a drive asks for: it allocates or imports an image, makes the cloud-init drive, or
+// MakeDrive does what the value of a drive asks for: it allocates or imports an image, makes the cloud-init drive, or
 // finds the volume that is there. It returns the value as it is stored, and the image that it made.
-func (s *state) makeDrive(node string, vmid int, option, value string) (string, *volume, error) {
+func MakeDrive(s *State, node string, vmid int, option, value string) (string, *volume, error) {
 	d, err := guestconf.ParseDrive(option, value)
 	if err != nil {
 		return "", nil, err
@@ -99,11 +99,11 @@ func (s *state) makeDrive(node string, vmid int, option, value string) (string, 
 	case file == "none" || file == "cdrom" || strings.HasPrefix(file, "/"):
 		return d.String(), nil, nil
 	case cloudInitDisk.MatchString(file):
-		made, err = s.makeCloudInit(node, vmid, d)
-	case newDisk.MatchString(file):
-		made, err = s.makeDisk(node, vmid, d)
+		made, err = makeCloudInit(s, node, vmid, d)
+	case NewDisk.MatchString(file):
+		made, err = makeDisk(s, node, vmid, d)
 	default:
-		err = s.findVolume(node, d)
+		err = findVolume(s, node, d)
 	}
 	if err != nil {
 		return "", nil, err
@@ -113,21 +113,21 @@ func (s *state) makeDrive(node string, vmid int, option, value string) (string, 
 	return d.String(), made, nil
 }
 
-func (s *state) makeCloudInit(node string, vmid int, d *guestconf.Drive) (*volume, error) {
-	name, _ := splitVolume(d.File())
-	st, err := s.storageOn(node, name)
+func makeCloudInit(s *State, node string, vmid int, d *guestconf.Drive) (*volume, error) {
+	name, _ := SplitVolume(d.File())
+	st, err := s.StorageOn(node, name)
 	if err != nil {
 		return nil, err
 	}
-	v := s.allocate(st, node, vmid, "vm-"+itoa(vmid)+"-cloudinit", "qcow2", cloudInitSize)
-	d.Set("file", v.id)
+	v := s.Allocate(st, node, vmid, "vm-"+Itoa(vmid)+"-cloudinit", "qcow2", CloudInitSize)
+	d.Set("file", v.ID)
 	d.Set("media", "cdrom")
 	return v, nil
 }
 
-func (s *state) makeDisk(node string, vmid int, d *guestconf.Drive) (*volume, error) {
-	m := newDisk.FindStringSubmatch(d.File())
-	st, err := s.storageOn(node, m[1])
+func makeDisk(s *State, node string, vmid int, d *guestconf.Drive) (*volume, error) {
+	m := NewDisk.FindStringSubmatch(d.File())
+	st, err := s.StorageOn(node, m[1])
 	if err != nil {
 		return nil, err
 	}
@@ -135,48 +135,48 @@ func (s *state) makeDisk(node string, vmid int, d *guestconf.Drive) (*volume, er
 	gib, _ := strconv.ParseFloat(m[2], 64)
 	size := int64(gib * (1 << 30))
 	if source := d.Values["import-from"]; source != "" {
-		v := s.volume(node, source)
+		v := s.Volume(node, source)
 		if v == nil {
-			from, rest := splitVolume(source)
+			from, rest := SplitVolume(source)
 			path := source
-			if f := s.storages[from]; f != nil {
-				path = f.pathOf(rest)
+			if f := s.Storages[from]; f != nil {
+				path = f.PathOf(rest)
 			}
-			return nil, fail("failed to stat '%s'", path)
+			return nil, Fail("failed to stat '%s'", path)
 		}
-		size = v.size
+		size = v.Size
 	}
 	if format == "" {
-		format = st.defaultFormat()
+		format = st.DefaultFormat()
 	}
-	if !s.fits(st, node, size) {
-		return nil, fail("unable to create image: No space left on device")
+	if !s.Fits(st, node, size) {
+		return nil, Fail("unable to create image: No space left on device")
 	}
-	v := s.allocate(st, node, vmid, s.freeName(st, node, vmid), format, size)
-	d.Set("file", v.id)
+	v := s.Allocate(st, node, vmid, s.FreeName(st, node, vmid), format, size)
+	d.Set("file", v.ID)
 	d.Set("size", schema.FormatSize(size))
 	return v, nil
 }
 
 // findVolume fills in the size of a volume that is there.
-func (s *state) findVolume(node string, d *guestconf.Drive) error {
-	name, _ := splitVolume(d.File())
-	if _, err := s.storageOn(node, name); err != nil {
+func findVolume(s *State, node string, d *guestconf.Drive) error {
+	name, _ := SplitVolume(d.File())
+	if _, err := s.StorageOn(node, name); err != nil {
 		return err
 	}
-	v := s.volume(node, d.File())
+	v := s.Volume(node, d.File())
 	if v == nil {
-		return fail("volume '%s' does not exist", d.File())
+		return Fail("volume '%s' does not exist", d.File())
 	}
 	if !d.CloudInit() {
-		d.Set("size", schema.FormatSize(sectors(v.size)))
+		d.Set("size", schema.FormatSize(Sectors(v.Size)))
 	}
 	return nil
 }
 
 // detach takes a drive off: an image of the guest's own stays as an unused disk, or is removed with force; cloud-init's
 // goes; all else is just dropped.
-func (c *call) detach(g *guest, conf map[string]string, option string, force bool) error {
+func detach(c *call, g *guest, conf map[string]string, option string, force bool) error {
 	value := conf[option]
 	file := value
 	if !guestconf.UnusedName.MatchString(option) {
@@ -187,7 +187,7 @@ func (c *call) detach(g *guest, conf map[string]string, option string, force boo
 		file = d.File()
 		if d.CloudInit() {
 			delete(conf, option)
-			c.s.remove(g.node, file)
+			c.State.RemoveVolume(g.Node, file)
 			return nil
 		}
 		if d.CDROM() || !d.Volume() {
@@ -197,36 +197,36 @@ func (c *call) detach(g *guest, conf map[string]string, option string, force boo
 	} else {
 		force = true
 	}
-	owned := c.s.ownedBy(file, g.vmid)
+	owned := c.State.OwnedBy(file, g.VMID)
 	if force && owned {
-		if err := c.removeImage(g, conf, option, file); err != nil {
+		if err := removeImage(c, g, conf, option, file); err != nil {
 			return err
 		}
 	}
 	delete(conf, option)
-	if !force && owned && c.s.volume(g.node, file) != nil {
-		conf[freeUnused(conf)] = file
+	if !force && owned && c.State.Volume(g.Node, file) != nil {
+		conf[FreeUnused(conf)] = file
 	}
 	return nil
 }
 
-func (c *call) removeImage(g *guest, conf map[string]string, option, file string) error {
-	name, rest := splitVolume(file)
-	if err := c.check("/storage/"+name, "Datastore.AllocateSpace"); err != nil {
+func removeImage(c *call, g *guest, conf map[string]string, option, file string) error {
+	name, rest := SplitVolume(file)
+	if err := c.Check("/storage/"+name, "Datastore.AllocateSpace"); err != nil {
 		return err
 	}
-	v := c.s.volume(g.node, file)
+	v := c.State.Volume(g.Node, file)
 	if v == nil {
 		return nil
 	}
 	for other, value := range conf {
 		if other != option && guestconf.DriveName.MatchString(other) && strings.HasPrefix(value, file) {
-			return fail("unable to delete '%s' - volume is still in use (snapshot?)", file)
+			return Fail("unable to delete '%s' - volume is still in use (snapshot?)", file)
 		}
 	}
-	if c.s.linkedClones(v) {
-		return fail("base volume '%s' is still in use by linked clones", rest)
+	if c.State.LinkedClones(v) {
+		return Fail("base volume '%s' is still in use by linked clones", rest)
 	}
-	c.s.dropVolume(v)
+	c.State.DropVolume(v)
 	return nil
 }

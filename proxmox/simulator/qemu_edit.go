@@ -13,7 +13,7 @@ import (
 type edit struct {
 	c       *call
 	g       *guest
-	w       *change
+	w       *Change
 	conf    map[string]string
 	pending map[string]string
 	removed map[string]bool
@@ -21,11 +21,11 @@ type edit struct {
 }
 
 // apply changes a machine's configuration: at once where that is possible, else at its next start.
-func (c *call) apply(g *guest, w *change, say func(string, ...any)) error {
-	if err := c.writable(g); err != nil {
+func apply(c *call, g *guest, w *Change, say func(string, ...any)) error {
+	if err := c.Writable(g); err != nil {
 		return err
 	}
-	e := &edit{c: c, g: g, w: w, conf: maps.Clone(g.conf), pending: maps.Clone(g.pending), removed: maps.Clone(g.removed)}
+	e := &edit{c: c, g: g, w: w, conf: maps.Clone(g.Conf), pending: maps.Clone(g.Pending), removed: maps.Clone(g.Removed)}
 	if e.pending == nil {
 		e.pending = map[string]string{}
 	}
@@ -36,19 +36,19 @@ func (c *call) apply(g *guest, w *change, say func(string, ...any)) error {
 	for _, step := range steps {
 		if err := step(); err != nil {
 			for _, v := range e.made {
-				c.s.remove(g.node, v.id)
+				c.State.RemoveVolume(g.Node, v.ID)
 			}
 			return err
 		}
 	}
-	err := e.flush(g.state != stopped)
-	say("update VM %d: %s", g.vmid, strings.Join(append(sortedKeys(w.set), w.remove...), " "))
-	g.conf, g.pending, g.removed = e.conf, e.pending, e.removed
+	err := e.flush(g.State != Stopped)
+	say("update VM %d: %s", g.VMID, strings.Join(append(SortedKeys(w.Set), w.Remove...), " "))
+	g.Conf, g.Pending, g.Removed = e.conf, e.pending, e.removed
 	return err
 }
 
 func (e *edit) revert() error {
-	for _, name := range e.w.revert {
+	for _, name := range e.w.Revert {
 		delete(e.removed, name)
 		delete(e.pending, name)
 	}
@@ -56,7 +56,7 @@ func (e *edit) revert() error {
 }
 
 func (e *edit) remove() error {
-	for _, name := range e.w.remove {
+	for _, name := range e.w.Remove {
 		value, there := e.conf[name]
 		if !there {
 			value, there = e.pending[name]
@@ -68,7 +68,7 @@ func (e *edit) remove() error {
 			return err
 		}
 		delete(e.pending, name)
-		e.removed[name] = e.w.force
+		e.removed[name] = e.w.Force
 	}
 	return nil
 }
@@ -76,29 +76,29 @@ func (e *edit) remove() error {
 func (e *edit) mayRemove(name, value string) error {
 	switch {
 	case name == "tags":
-		return e.c.checkTags(e.w.target, guestconf.TagList(value), nil)
+		return CheckTags(e.c, e.w.Target, guestconf.TagList(value), nil)
 	case guestconf.DriveName.MatchString(name):
 		d, err := guestconf.ParseDrive(name, value)
 		if err != nil {
 			return err
 		}
 		for _, p := range drivePrivileges(d) {
-			if err := e.c.checkVM(e.w.target, p); err != nil {
+			if err := CheckVM(e.c, e.w.Target, p); err != nil {
 				return err
 			}
 		}
 		if !d.CDROM() && e.conf["protection"] == "1" {
-			return fail("can't remove drive '%s' - protection mode enabled", name)
+			return Fail("can't remove drive '%s' - protection mode enabled", name)
 		}
 	case guestconf.UnusedName.MatchString(name) && e.conf["protection"] == "1":
-		return fail("can't remove unused disk '%s' - protection mode enabled", value)
+		return Fail("can't remove unused disk '%s' - protection mode enabled", value)
 	}
 	return nil
 }
 
 func (e *edit) put() error {
-	for _, name := range sortedKeys(e.w.set) {
-		value, err := e.value(name, e.w.set[name])
+	for _, name := range SortedKeys(e.w.Set) {
+		value, err := e.value(name, e.w.Set[name])
 		if err != nil {
 			return err
 		}
@@ -117,17 +117,17 @@ func (e *edit) value(name, value string) (string, error) {
 	case guestconf.DriveName.MatchString(name):
 		return e.driveValue(name, value)
 	case guestconf.UnusedName.MatchString(name):
-		if e.c.s.volume(e.g.node, value) == nil {
-			return "", fail("volume '%s' does not exist", value)
+		if e.c.State.Volume(e.g.Node, value) == nil {
+			return "", Fail("volume '%s' does not exist", value)
 		}
 		return value, nil
 	case guestconf.NetName.MatchString(name):
-		return netValue(name, value, e.c.s.options["mac_prefix"])
+		return netValue(name, value, e.c.State.Options["mac_prefix"])
 	case name == "tags":
 		tags := guestconf.TagList(value)
-		return strings.Join(tags, ";"), e.c.checkTags(e.w.target, guestconf.TagList(e.conf["tags"]), tags)
+		return strings.Join(tags, ";"), CheckTags(e.c, e.w.Target, guestconf.TagList(e.conf["tags"]), tags)
 	}
-	return plainValue(name, value), nil
+	return PlainValue(name, value), nil
 }
 
 func (e *edit) driveValue(name, value string) (string, error) {
@@ -137,12 +137,12 @@ func (e *edit) driveValue(name, value string) (string, error) {
 	}
 	if d.CDROM() || d.CloudInit() {
 		for _, p := range drivePrivileges(d) {
-			if err := e.c.checkVM(e.w.target, p); err != nil {
+			if err := CheckVM(e.c, e.w.Target, p); err != nil {
 				return "", err
 			}
 		}
 	}
-	stored, made, err := e.c.s.makeDrive(e.g.node, e.g.vmid, name, value)
+	stored, made, err := MakeDrive(e.c.State, e.g.Node, e.g.VMID, name, value)
 	if made != nil {
 		e.made = append(e.made, made)
 	}
@@ -157,7 +157,7 @@ func netValue(name, value, prefix string) (string, error) {
 		return "", err
 	}
 	if _, ok := card.Get("macaddr"); !ok {
-		card.Set("macaddr", newMAC(prefix))
+		card.Set("macaddr", NewMAC(prefix))
 	}
 	model, mac := card.Values["model"], strings.ToUpper(card.Values["macaddr"])
 	card.Delete("macaddr")
@@ -167,7 +167,7 @@ func netValue(name, value, prefix string) (string, error) {
 
 // bootCDs adds new CD drives to a boot order that is set, so that the machine can boot from them.
 func (e *edit) bootCDs() error {
-	_, changed := e.w.set["boot"]
+	_, changed := e.w.Set["boot"]
 	boot := e.conf["boot"]
 	if p, ok := e.pending["boot"]; ok {
 		boot = p
@@ -176,7 +176,7 @@ func (e *edit) bootCDs() error {
 		return nil
 	}
 	order := strings.Split(strings.TrimPrefix(boot, "order="), ";")
-	for _, name := range sortedKeys(e.w.set) {
+	for _, name := range SortedKeys(e.w.Set) {
 		if !guestconf.DriveName.MatchString(name) || slices.Contains(order, name) {
 			continue
 		}
@@ -189,7 +189,7 @@ func (e *edit) bootCDs() error {
 }
 
 func (e *edit) checkBoot() error {
-	boot, ok := e.w.set["boot"]
+	boot, ok := e.w.Set["boot"]
 	if !ok {
 		return nil
 	}
@@ -198,23 +198,23 @@ func (e *edit) checkBoot() error {
 		_, there := e.conf[device]
 		_, coming := e.pending[device]
 		if _, goes := e.removed[device]; (!there || goes) && !coming && strings.HasPrefix(boot, "order=") {
-			return fail("invalid bootorder: device '%s' does not exist'", device)
+			return Fail("invalid bootorder: device '%s' does not exist'", device)
 		}
 	}
 	return nil
 }
 
 func (e *edit) checkMemory() error {
-	balloon, ok := e.w.set["balloon"]
+	balloon, ok := e.w.Set["balloon"]
 	if !ok {
 		return nil
 	}
-	wanted := (&guest{conf: map[string]string{"memory": e.conf["memory"]}}).memory()
+	wanted := (&guest{Conf: map[string]string{"memory": e.conf["memory"]}}).Memory()
 	if m, ok := e.pending["memory"]; ok {
-		wanted = (&guest{conf: map[string]string{"memory": m}}).memory()
+		wanted = (&guest{Conf: map[string]string{"memory": m}}).Memory()
 	}
-	if atoi64(balloon)<<20 > wanted {
-		return fail("balloon value too large (must be smaller than assigned memory)")
+	if Atoi64(balloon)<<20 > wanted {
+		return Fail("balloon value too large (must be smaller than assigned memory)")
 	}
 	return nil
 }
@@ -223,9 +223,9 @@ func (e *edit) checkMemory() error {
 func (e *edit) flush(isOn bool) error {
 	errs := schema.Errors{}
 	failed := func(name string, err error) {
-		errs[name] = "unable to apply pending change " + name + " : " + flat(err) + "\n"
+		errs[name] = "unable to apply pending change " + name + " : " + Flat(err) + "\n"
 	}
-	for _, name := range sortedKeys(e.removed) {
+	for _, name := range SortedKeys(e.removed) {
 		force := e.removed[name]
 		if isOn && !e.live(name, "") {
 			continue
@@ -236,7 +236,7 @@ func (e *edit) flush(isOn bool) error {
 		}
 		delete(e.removed, name)
 	}
-	for _, name := range sortedKeys(e.pending) {
+	for _, name := range SortedKeys(e.pending) {
 		value := e.pending[name]
 		if isOn && !e.live(name, value) {
 			continue
@@ -248,7 +248,7 @@ func (e *edit) flush(isOn bool) error {
 		delete(e.pending, name)
 	}
 	if len(errs) > 0 {
-		return invalidAll(errs)
+		return InvalidAll(errs)
 	}
 	return nil
 }
@@ -274,7 +274,7 @@ func (e *edit) drop(name string, force bool) error {
 	if !guestconf.DriveName.MatchString(name) && !guestconf.UnusedName.MatchString(name) {
 		delete(e.conf, name)
 	} else if _, there := e.conf[name]; there {
-		if err := e.c.detach(e.g, e.conf, name, force); err != nil {
+		if err := detach(e.c, e.g, e.conf, name, force); err != nil {
 			return err
 		}
 	}
@@ -308,7 +308,7 @@ func (e *edit) store(name, value string) error {
 		}
 		if old, there := e.conf[name]; there {
 			if d, err := guestconf.ParseDrive(name, old); err == nil && d.File() != now.File() {
-				if err := e.c.detach(e.g, e.conf, name, false); err != nil {
+				if err := detach(e.c, e.g, e.conf, name, false); err != nil {
 					return err
 				}
 			}

@@ -3,6 +3,6 @@ package simulator
 import "slices"
 
 // qemuArea are the calls of virtual machines.
-func qemuArea() []*endpoint {
+func qemuArea() []*Endpoint {
 	return slices.Concat(guestEndpoints(), configEndpoints(), cloneEndpoints(), powerEndpoints(), agentEndpoints(), moveEndpoints(), cloudInitEndpoints(), vmMonitorEndpoints())
 }

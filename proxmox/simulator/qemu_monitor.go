@@ -7,62 +7,62 @@ import (
 )
 
 // vmMonitorEndpoints talk to the process of a running machine. Source: qemu-server src/PVE/API2/Qemu.pm.
-func vmMonitorEndpoints() []*endpoint {
+func vmMonitorEndpoints() []*Endpoint {
 	const at = "/nodes/{node}/qemu/{vmid}"
-	return []*endpoint{
-		on("POST "+at+"/monitor", monitorAccess, "command* string", (*call).monitor),
-		on("PUT "+at+"/sendkey", need("/vms/{vmid}", "VM.Console"), "key* string; skiplock bool", (*call).sendKey),
-		on("POST "+at+"/dbus-vmstate", need("/vms/{vmid}", "VM.Migrate"), "action* enum(start stop)", (*call).dbusState),
-		on("POST "+at+"/agent", need("/vms/{vmid}", free), "command* enum("+plainAgentCommands()+")", (*call).anyAgentCommand),
+	return []*Endpoint{
+		On("POST "+at+"/monitor", monitorAccess, "command* string", monitor),
+		On("PUT "+at+"/sendkey", Need("/vms/{vmid}", "VM.Console"), "key* string; skiplock bool", sendKey),
+		On("POST "+at+"/dbus-vmstate", Need("/vms/{vmid}", "VM.Migrate"), "action* enum(start stop)", dbusState),
+		On("POST "+at+"/agent", Need("/vms/{vmid}", free), "command* enum("+plainAgentCommands()+")", anyAgentCommand),
 	}
 }
 
 // monitorAccess differs between the versions.
 func monitorAccess(c *call) error {
 	privileges := "Sys.Audit|Sys.Modify"
-	if c.s.version == access.V8 {
+	if c.State.Version == access.V8 {
 		privileges = "VM.Monitor"
 	}
-	return c.check("/vms/"+c.text("vmid"), privileges)
+	return c.Check("/vms/"+c.Text("vmid"), privileges)
 }
 
 // monitor answers the few commands of QEMU's monitor that say something about a machine without an inside.
-func (c *call) monitor() (any, error) {
-	g, err := c.guest()
+func monitor(c *call) (any, error) {
+	g, err := c.Guest()
 	if err != nil {
 		return nil, err
 	}
-	if g.state == stopped {
-		return nil, fail("VM %d not running", g.vmid)
+	if g.State == Stopped {
+		return nil, Fail("VM %d not running", g.VMID)
 	}
-	command := strings.Fields(c.text("command"))
+	command := strings.Fields(c.Text("command"))
 	switch {
 	case len(command) > 1 && command[0] == "info" && command[1] == "status":
-		return "VM status: " + g.state + "\r\n", nil
+		return "VM status: " + g.State + "\r\n", nil
 	case len(command) > 1 && command[0] == "info" && command[1] == "version":
-		return qemuVersion + "pve-qemu-kvm_" + qemuVersion + "\r\n", nil
+		return QEMUVersion + "pve-qemu-kvm_" + QEMUVersion + "\r\n", nil
 	case len(command) > 0 && command[0] == "info":
 		return "", nil
 	}
-	if err := c.check("/", "Sys.Modify"); c.s.version != access.V8 && err != nil {
+	if err := c.Check("/", "Sys.Modify"); c.State.Version != access.V8 && err != nil {
 		return nil, err
 	}
 	return "", nil
 }
 
-func (c *call) sendKey() (any, error) {
-	g, err := c.guest()
+func sendKey(c *call) (any, error) {
+	g, err := c.Guest()
 	if err != nil {
 		return nil, err
 	}
-	if g.state == stopped {
-		return nil, fail("VM %d not running", g.vmid)
+	if g.State == Stopped {
+		return nil, Fail("VM %d not running", g.VMID)
 	}
 	return nil, nil
 }
 
-func (c *call) dbusState() (any, error) {
-	if _, err := c.guest(); err != nil {
+func dbusState(c *call) (any, error) {
+	if _, err := c.Guest(); err != nil {
 		return nil, err
 	}
 	return nil, nil
@@ -76,16 +76,16 @@ func plainAgentCommands() string {
 			names[cmd.name] = true
 		}
 	}
-	return strings.Join(sortedKeys(names), " ")
+	return strings.Join(SortedKeys(names), " ")
 }
 
-func (c *call) anyAgentCommand() (any, error) {
-	name := c.text("command")
+func anyAgentCommand(c *call) (any, error) {
+	name := c.Text("command")
 	for _, cmd := range agentCommands {
 		if cmd.name == name {
-			delete(c.params, "command")
-			return c.agent(cmd)
+			delete(c.Params, "command")
+			return agent(c, cmd)
 		}
 	}
-	return nil, fail("no such command '%s'", name)
+	return nil, Fail("no such command '%s'", name)
 }

@@ -8,17 +8,17 @@ import (
 )
 
 // moveEndpoints move machines and disks. Source: qemu-server src/PVE/API2/Qemu.pm, QemuMigrate.pm.
-func moveEndpoints() []*endpoint {
-	disk := need("/vms/{vmid}", "VM.Config.Disk")
+func moveEndpoints() []*Endpoint {
+	disk := Need("/vms/{vmid}", "VM.Config.Disk")
 	names := movable()
 	move := "storage storage-id; target-vmid vmid; target-disk enum(" + names + "); format enum(raw qcow2 vmdk); delete bool; digest string(..40); bwlimit int(0..); target-digest string(..40)"
 	whole := "disk* enum(" + names + ");" + move
-	return []*endpoint{
-		on("GET /nodes/{node}/qemu/{vmid}/migrate", need("/vms/{vmid}", "VM.Migrate"), "target node", (*call).migrationCheck),
-		on("POST /nodes/{node}/qemu/{vmid}/migrate", need("/vms/{vmid}", "VM.Migrate"),
+	return []*Endpoint{
+		On("GET /nodes/{node}/qemu/{vmid}/migrate", Need("/vms/{vmid}", "VM.Migrate"), "target node", migrationCheck),
+		On("POST /nodes/{node}/qemu/{vmid}/migrate", Need("/vms/{vmid}", "VM.Migrate"),
 			`target* node; online bool; force bool; with-local-disks bool; targetstorage storage-pair-list; migration_type enum(secure insecure); migration_network cidr;
-			bwlimit int(0..); with-conntrack-state bool`, (*call).migrateVM),
-		on("POST /nodes/{node}/qemu/{vmid}/move_disk", disk, whole, (*call).moveDisk),
+			bwlimit int(0..); with-conntrack-state bool`, migrateVM),
+		On("POST /nodes/{node}/qemu/{vmid}/move_disk", disk, whole, moveDisk),
 	}
 }
 
@@ -26,164 +26,164 @@ func moveEndpoints() []*endpoint {
 func movable() string {
 	names := guestconf.DriveNames()
 	for i := range 256 {
-		names = append(names, "unused"+itoa(i))
+		names = append(names, "unused"+Itoa(i))
 	}
 	return strings.Join(names, " ")
 }
 
-func (c *call) migrationCheck() (any, error) {
-	g, err := c.guest()
+func migrationCheck(c *call) (any, error) {
+	g, err := c.Guest()
 	if err != nil {
 		return nil, err
 	}
-	disks, cds := c.s.localVolumes(g)
+	disks, cds := LocalVolumes(c.State, g)
 	local := []any{}
 	for _, id := range append(disks, cds...) {
-		if v := c.s.volume(g.node, id); v != nil {
-			local = append(local, row{"volid": id, "size": v.size, "cdrom": bit(v.content == "iso"), "is_unused": 0})
+		if v := c.State.Volume(g.Node, id); v != nil {
+			local = append(local, Row{"volid": id, "size": v.Size, "cdrom": Bit(v.Content == "iso"), "is_unused": 0})
 		}
 	}
-	allowed, not := []string{}, row{}
-	for _, name := range c.s.nodeNames() {
-		if name == g.node {
+	allowed, not := []string{}, Row{}
+	for _, name := range c.State.NodeNames() {
+		if name == g.Node {
 			continue
 		}
-		missing := c.s.missingStorages(g, name)
-		not[name] = row{}
+		missing := MissingStorages(c.State, g, name)
+		not[name] = Row{}
 		if len(missing) > 0 {
-			not[name] = row{"unavailable_storages": missing}
+			not[name] = Row{"unavailable_storages": missing}
 			continue
 		}
 		allowed = append(allowed, name)
 	}
-	return row{"running": bit(g.state != stopped), "allowed_nodes": allowed, "not_allowed_nodes": not, "local_disks": local, "local_resources": []any{},
-		"mapped-resources": []any{}, "mapped-resource-info": row{}, "has-dbus-vmstate": 1}, nil
+	return Row{"running": Bit(g.State != Stopped), "allowed_nodes": allowed, "not_allowed_nodes": not, "local_disks": local, "local_resources": []any{},
+		"mapped-resources": []any{}, "mapped-resource-info": Row{}, "has-dbus-vmstate": 1}, nil
 }
 
-func (c *call) migrateVM() (any, error) {
-	node, to := c.node(), c.text("target")
-	if c.s.nodes[to] == nil {
-		return nil, fail("no such cluster node '%s'", to)
+func migrateVM(c *call) (any, error) {
+	node, to := c.Node(), c.Text("target")
+	if c.State.Nodes[to] == nil {
+		return nil, Fail("no such cluster node '%s'", to)
 	}
 	if to == node {
-		return nil, invalid("target", "target is local node.")
+		return nil, Invalid("target", "target is local node.")
 	}
-	g, err := c.guest()
+	g, err := c.Guest()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.unlocked(g); err != nil {
+	if err := c.Unlocked(g); err != nil {
 		return nil, err
 	}
-	if r := c.s.haRequest(g.vmid); r != nil {
-		return c.fork(node, "hamigrate", itoa(g.vmid), func(t *task) error {
-			c.s.ha.commands = append(c.s.ha.commands, haCommand{ha.Migrate, r.sid, to})
-			c.s.manageSoon()
-			return t.busy()
+	if r := c.State.HARequest(g.VMID); r != nil {
+		return c.Fork(node, "hamigrate", Itoa(g.VMID), func(t *task) error {
+			c.State.HA.Commands = append(c.State.HA.Commands, HACommand{ha.Migrate, r.SID, to})
+			c.State.ManageSoon()
+			return t.Busy()
 		}), nil
 	}
-	if g.state != stopped && !c.flag("online", false) {
-		return nil, fail("can't migrate running VM without --online")
+	if g.State != Stopped && !c.Flag("online", false) {
+		return nil, Fail("can't migrate running VM without --online")
 	}
-	for _, name := range c.s.missingStorages(g, to) {
-		return nil, fail("storage '%s' is not available on node '%s'", name, to)
+	for _, name := range MissingStorages(c.State, g, to) {
+		return nil, Fail("storage '%s' is not available on node '%s'", name, to)
 	}
-	withDisks := g.state == stopped || c.flag("with-local-disks", false)
-	return c.fork(node, "qmigrate", itoa(g.vmid), func(t *task) error { return c.s.migrate(t, node, to, g.vmid, withDisks) }), nil
+	withDisks := g.State == Stopped || c.Flag("with-local-disks", false)
+	return c.Fork(node, "qmigrate", Itoa(g.VMID), func(t *task) error { return Migrate(c.State, t, node, to, g.VMID, withDisks) }), nil
 }
 
-func (c *call) moveDisk() (any, error) {
-	g, err := c.guest()
+func moveDisk(c *call) (any, error) {
+	g, err := c.Guest()
 	if err != nil {
 		return nil, err
 	}
-	if d := c.text("digest"); d != "" && d != g.digest() {
-		return nil, fail("checksum mismatch (file change by other user?)")
+	if d := c.Text("digest"); d != "" && d != g.Digest() {
+		return nil, Fail("checksum mismatch (file change by other user?)")
 	}
-	if err := c.unlocked(g); err != nil {
+	if err := c.Unlocked(g); err != nil {
 		return nil, err
 	}
-	option := c.text("disk")
-	value, there := g.conf[option]
+	option := c.Text("disk")
+	value, there := g.Conf[option]
 	if !there {
-		return nil, fail("disk '%s' does not exist", option)
+		return nil, Fail("disk '%s' does not exist", option)
 	}
 	d, err := guestconf.ParseDrive(option, value)
 	if err != nil {
 		return nil, err
 	}
 	if d.CDROM() {
-		return nil, fail("you can't move a cdrom")
+		return nil, Fail("you can't move a cdrom")
 	}
-	if c.has("target-vmid") {
-		return c.giveDisk(g, d)
+	if c.Has("target-vmid") {
+		return giveDisk(c, g, d)
 	}
-	return c.moveToStorage(g, d)
+	return moveToStorage(c, g, d)
 }
 
-func (c *call) moveToStorage(g *guest, d *guestconf.Drive) (any, error) {
-	st, err := c.s.storageOn(g.node, c.text("storage"))
+func moveToStorage(c *call, g *guest, d *guestconf.Drive) (any, error) {
+	st, err := c.State.StorageOn(g.Node, c.Text("storage"))
 	if err != nil {
 		return nil, err
 	}
-	if err := c.check("/storage/"+st.name, "Datastore.AllocateSpace"); err != nil {
+	if err := c.Check("/storage/"+st.Name, "Datastore.AllocateSpace"); err != nil {
 		return nil, err
 	}
-	old := c.s.volume(g.node, d.File())
+	old := c.State.Volume(g.Node, d.File())
 	if old == nil {
-		return nil, fail("volume '%s' does not exist", d.File())
+		return nil, Fail("volume '%s' does not exist", d.File())
 	}
-	format := or(c.text("format"), old.format)
-	if old.storage == st.name && old.format == format {
-		return nil, fail("you can't move to the same storage with same format")
+	format := Or(c.Text("format"), old.Format)
+	if old.Storage == st.Name && old.Format == format {
+		return nil, Fail("you can't move to the same storage with same format")
 	}
-	return c.fork(g.node, "qmmove", itoa(g.vmid), func(t *task) error {
-		v := c.s.allocate(st, g.node, g.vmid, c.s.freeName(st, g.node, g.vmid), format, old.size)
-		if err := t.busy(); err != nil {
-			c.s.dropVolume(v)
+	return c.Fork(g.Node, "qmmove", Itoa(g.VMID), func(t *task) error {
+		v := c.State.Allocate(st, g.Node, g.VMID, c.State.FreeName(st, g.Node, g.VMID), format, old.Size)
+		if err := t.Busy(); err != nil {
+			c.State.DropVolume(v)
 			return err
 		}
-		conf := copyMap(g.conf)
-		d.Set("file", v.id)
+		conf := CopyMap(g.Conf)
+		d.Set("file", v.ID)
 		conf[d.Option] = d.String()
-		if c.flag("delete", false) {
-			c.s.dropVolume(old)
+		if c.Flag("delete", false) {
+			c.State.DropVolume(old)
 		} else {
-			conf[freeUnused(conf)] = old.id
+			conf[FreeUnused(conf)] = old.ID
 		}
-		g.conf = conf
+		g.Conf = conf
 		return nil
 	}), nil
 }
 
 // giveDisk renames an image so that it belongs to another machine of the node.
-func (c *call) giveDisk(g *guest, d *guestconf.Drive) (any, error) {
-	other, err := c.s.guestOn(g.node, "qemu", c.number("target-vmid", 0))
+func giveDisk(c *call, g *guest, d *guestconf.Drive) (any, error) {
+	other, err := c.State.GuestOn(g.Node, "qemu", c.Number("target-vmid", 0))
 	if err != nil {
 		return nil, err
 	}
-	if err := c.check("/vms/"+itoa(other.vmid), "VM.Config.Disk"); err != nil {
+	if err := c.Check("/vms/"+Itoa(other.VMID), "VM.Config.Disk"); err != nil {
 		return nil, err
 	}
-	option := or(c.text("target-disk"), d.Option)
-	if other.conf[option] != "" {
-		return nil, fail("target disk key '%s' is already in use for guest '%d'", option, other.vmid)
+	option := Or(c.Text("target-disk"), d.Option)
+	if other.Conf[option] != "" {
+		return nil, Fail("target disk key '%s' is already in use for guest '%d'", option, other.VMID)
 	}
-	return c.fork(g.node, "qmmove", itoa(g.vmid)+"-"+itoa(other.vmid), func(t *task) error {
-		if err := t.busy(); err != nil {
+	return c.Fork(g.Node, "qmmove", Itoa(g.VMID)+"-"+Itoa(other.VMID), func(t *task) error {
+		if err := t.Busy(); err != nil {
 			return err
 		}
-		v := c.s.volume(g.node, d.File())
+		v := c.State.Volume(g.Node, d.File())
 		if v == nil {
-			return fail("volume '%s' does not exist", d.File())
+			return Fail("volume '%s' does not exist", d.File())
 		}
-		st := c.s.storages[v.storage]
-		c.s.dropVolume(v)
-		v.id, v.vmid = st.imageID(other.vmid, c.s.freeName(st, g.node, other.vmid), v.format), other.vmid
-		c.s.putVolume(v)
-		d.Set("file", v.id)
-		delete(g.conf, d.Option)
-		other.conf[option] = (&guestconf.Drive{Option: option, Pairs: d.Pairs}).String()
+		st := c.State.Storages[v.Storage]
+		c.State.DropVolume(v)
+		v.ID, v.VMID = st.ImageID(other.VMID, c.State.FreeName(st, g.Node, other.VMID), v.Format), other.VMID
+		c.State.PutVolume(v)
+		d.Set("file", v.ID)
+		delete(g.Conf, d.Option)
+		other.Conf[option] = (&guestconf.Drive{Option: option, Pairs: d.Pairs}).String()
 		return nil
 	}), nil
 }

@@ -6,25 +6,25 @@ import "kubehenge.dev/proxmox/simulator/guestconf"
 const anyConfig = "VM.Config.Disk|VM.Config.CDROM|VM.Config.CPU|VM.Config.Memory|VM.Config.Network|VM.Config.HWType|VM.Config.Options|VM.Config.Cloudinit"
 
 // checkOption asks whether the caller may set, or delete, an option. Tags are asked for later, when they are set.
-func (c *call) checkOption(t target, option string) error {
+func checkOption(c *call, t Target, option string) error {
 	o := guestconf.VMOptions()[option]
 	switch {
 	case option == "tags":
 		return nil
-	case guestconf.DriveName.MatchString(option) && t.create, option == "efidisk0" && t.create, option == "tpmstate0" && t.create:
+	case guestconf.DriveName.MatchString(option) && t.Create, option == "efidisk0" && t.Create, option == "tpmstate0" && t.Create:
 		return nil // the access to the storage decides
 	case option == "startup":
-		if err := c.checkVM(t, o.Privilege); err != nil {
+		if err := CheckVM(c, t, o.Privilege); err != nil {
 			return err
 		}
-		return c.check("/", "Sys.Modify")
+		return c.Check("/", "Sys.Modify")
 	case o.Privilege == guestconf.RootOnly:
-		if c.isSuperuser() {
+		if c.IsSuperuser() {
 			return nil
 		}
-		return fail("only root can set '%s' config", option)
+		return Fail("only root can set '%s' config", option)
 	}
-	return c.checkVM(t, o.Privilege)
+	return CheckVM(c, t, o.Privilege)
 }
 
 // drivePrivileges is what changing a drive to a value asks for.
@@ -39,37 +39,37 @@ func drivePrivileges(d *guestconf.Drive) []string {
 }
 
 // checkSet asks for everything that setting an option needs. Values are verified already.
-func (c *call) checkSet(t target, option, value string) error {
+func checkSet(c *call, t Target, option, value string) error {
 	switch {
 	case guestconf.DriveName.MatchString(option):
-		return c.checkDrive(t, option, value)
+		return checkDrive(c, t, option, value)
 	case guestconf.UnusedName.MatchString(option):
-		if err := c.checkVM(t, "VM.Config.Disk"); err != nil {
+		if err := CheckVM(c, t, "VM.Config.Disk"); err != nil {
 			return err
 		}
-		return c.checkVolume(t, value)
+		return CheckVolume(c, t, value)
 	case guestconf.NetName.MatchString(option):
-		if err := c.checkOption(t, option); err != nil {
+		if err := checkOption(c, t, option); err != nil {
 			return err
 		}
-		return c.checkBridge(value)
+		return CheckBridge(c, value)
 	}
-	return c.checkOption(t, option)
+	return checkOption(c, t, option)
 }
 
-func (c *call) checkDrive(t target, option, value string) error {
+func checkDrive(c *call, t Target, option, value string) error {
 	d, err := guestconf.ParseDrive(option, value)
 	if err != nil {
 		return err
 	}
-	if err := c.checkDriveStorage(t, d); err != nil {
+	if err := checkDriveStorage(c, t, d); err != nil {
 		return err
 	}
-	if t.create || d.CDROM() {
+	if t.Create || d.CDROM() {
 		return nil // a CD drive is asked for when it is changed
 	}
 	for _, p := range drivePrivileges(d) {
-		if err := c.checkVM(t, p); err != nil {
+		if err := CheckVM(c, t, p); err != nil {
 			return err
 		}
 	}

@@ -9,63 +9,63 @@ import (
 )
 
 // resize grows a disk. All checks of the disk are the task's.
-func (c *call) resize() (any, error) {
-	node, vmid := c.node(), c.vmid()
-	return c.fork(node, "resize", itoa(vmid), func(t *task) error {
-		g, err := c.s.guestOn(node, "qemu", vmid)
+func resize(c *call) (any, error) {
+	node, vmid := c.Node(), c.VMID()
+	return c.Fork(node, "resize", Itoa(vmid), func(t *task) error {
+		g, err := c.State.GuestOn(node, "qemu", vmid)
 		if err != nil {
 			return err
 		}
-		if d := c.text("digest"); d != "" && d != g.digest() {
-			return fail("checksum mismatch (file change by other user?)")
+		if d := c.Text("digest"); d != "" && d != g.Digest() {
+			return Fail("checksum mismatch (file change by other user?)")
 		}
-		if err := c.unlocked(g); err != nil {
+		if err := c.Unlocked(g); err != nil {
 			return err
 		}
-		if err := t.busy(); err != nil {
+		if err := t.Busy(); err != nil {
 			return err
 		}
-		return c.grow(g, c.text("disk"), c.text("size"))
+		return grow(c, g, c.Text("disk"), c.Text("size"))
 	}), nil
 }
 
-func (c *call) grow(g *guest, option, text string) error {
-	value, there := g.conf[option]
+func grow(c *call, g *guest, option, text string) error {
+	value, there := g.Conf[option]
 	if !there {
-		return fail("disk '%s' does not exist", option)
+		return Fail("disk '%s' does not exist", option)
 	}
 	d, err := guestconf.ParseDrive(option, value)
 	if err != nil {
 		return err
 	}
 	if d.CDROM() {
-		return fail("you can't resize a cdrom")
+		return Fail("you can't resize a cdrom")
 	}
-	name, _ := splitVolume(d.File())
-	if err := c.check("/storage/"+name, "Datastore.AllocateSpace"); err != nil {
+	name, _ := SplitVolume(d.File())
+	if err := c.Check("/storage/"+name, "Datastore.AllocateSpace"); err != nil {
 		return err
 	}
-	v := c.s.volume(g.node, d.File())
+	v := c.State.Volume(g.Node, d.File())
 	if v == nil {
-		return fail("volume '%s' does not exist", d.File())
+		return Fail("volume '%s' does not exist", d.File())
 	}
 	size, ok := schema.ParseSize(strings.TrimPrefix(text, "+"))
 	if !ok {
-		return fail("invalid size string")
+		return Fail("invalid size string")
 	}
 	if strings.HasPrefix(text, "+") {
-		size += v.size
+		size += v.Size
 	}
 	switch {
-	case size < v.size:
-		return fail("shrinking disks is not supported")
-	case size > v.size && !c.s.fits(c.s.storages[name], g.node, size-v.size):
-		return fail("unable to resize: No space left on device")
+	case size < v.Size:
+		return Fail("shrinking disks is not supported")
+	case size > v.Size && !c.State.Fits(c.State.Storages[name], g.Node, size-v.Size):
+		return Fail("unable to resize: No space left on device")
 	}
-	v.size = size
+	v.Size = size
 	d.Set("size", schema.FormatSize(size))
-	conf := maps.Clone(g.conf)
+	conf := maps.Clone(g.Conf)
 	conf[option] = d.String()
-	g.conf = conf
+	g.Conf = conf
 	return nil
 }

@@ -6,54 +6,54 @@ import (
 	"kubehenge.dev/proxmox/simulator/guestconf"
 )
 
-func (c *call) makeTemplate() (any, error) {
-	node, vmid := c.node(), c.vmid()
-	g, err := c.guest()
+func makeTemplate(c *call) (any, error) {
+	node, vmid := c.Node(), c.VMID()
+	g, err := c.Guest()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.unlocked(g); err != nil {
+	if err := c.Unlocked(g); err != nil {
 		return nil, err
 	}
 	switch {
-	case len(g.snaps) > 0:
-		return nil, fail("unable to create template, because VM contains snapshots")
-	case g.template():
-		return nil, fail("you can't convert a template to a template")
-	case g.state != stopped:
-		return nil, fail("you can't convert a VM to template if VM is running")
+	case len(g.Snaps) > 0:
+		return nil, Fail("unable to create template, because VM contains snapshots")
+	case g.Template():
+		return nil, Fail("you can't convert a template to a template")
+	case g.State != Stopped:
+		return nil, Fail("you can't convert a VM to template if VM is running")
 	}
-	return c.fork(node, "qmtemplate", itoa(vmid), func(t *task) error {
-		if err := t.busy(); err != nil {
+	return c.Fork(node, "qmtemplate", Itoa(vmid), func(t *task) error {
+		if err := t.Busy(); err != nil {
 			return err
 		}
-		g, err := c.s.guestOn(node, "qemu", vmid)
+		g, err := c.State.GuestOn(node, "qemu", vmid)
 		if err != nil {
 			return err
 		}
-		c.s.toTemplate(g)
+		toTemplate(c.State, g)
 		return nil
 	}), nil
 }
 
 // toTemplate renames the machine's disks to base images.
-func (s *state) toTemplate(g *guest) {
+func toTemplate(s *State, g *guest) {
 	conf := map[string]string{}
-	for k, v := range g.conf {
+	for k, v := range g.Conf {
 		conf[k] = v
 	}
 	conf["template"] = "1"
 	for _, d := range guestconf.Drives(conf) {
-		v := s.volume(g.node, d.File())
-		if v == nil || d.CDROM() || !s.ownedBy(d.File(), g.vmid) {
+		v := s.Volume(g.Node, d.File())
+		if v == nil || d.CDROM() || !s.OwnedBy(d.File(), g.VMID) {
 			continue
 		}
-		s.dropVolume(v)
-		i := strings.LastIndex(v.id, "vm-")
-		v.id = v.id[:i] + "base-" + v.id[i+len("vm-"):]
-		s.putVolume(v)
-		d.Set("file", v.id)
+		s.DropVolume(v)
+		i := strings.LastIndex(v.ID, "vm-")
+		v.ID = v.ID[:i] + "base-" + v.ID[i+len("vm-"):]
+		s.PutVolume(v)
+		d.Set("file", v.ID)
 		conf[d.Option] = d.String()
 	}
-	g.conf = conf
+	g.Conf = conf
 }

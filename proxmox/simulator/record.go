@@ -12,15 +12,15 @@ const keptCalls = 50_000
 
 // record remembers a call for Calls.
 func (s *Server) record(c *call, r wire.Response) {
-	rec := Call{At: s.now(), User: c.subject(), Method: c.method, Path: c.path, Params: maps.Clone(c.params), Status: r.Status, Reason: r.Reason}
-	for name := range c.uri {
+	rec := Call{At: s.state.Now(), User: c.Subject(), Method: c.Method, Path: c.Path, Params: maps.Clone(c.Params), Status: r.Status, Reason: r.Reason}
+	for name := range c.URI {
 		delete(rec.Params, name)
 	}
 	var envelope struct{ Data json.RawMessage }
 	if len(r.Body) < 1024 && json.Unmarshal(r.Body, &envelope) == nil && len(envelope.Data) > 0 {
 		_ = json.Unmarshal(envelope.Data, &rec.Data)
 	}
-	s.log.Debug("call", "user", rec.User, "method", rec.Method, "path", rec.Path, "status", rec.Status, "reason", rec.Reason)
+	s.state.Log.Debug("call", "user", rec.User, "method", rec.Method, "path", rec.Path, "status", rec.Status, "reason", rec.Reason)
 	s.callMu.Lock()
 	defer s.callMu.Unlock()
 	if len(s.calls) >= keptCalls {

@@ -12,162 +12,162 @@ const replicationFields = "comment string(..4096); disable bool; rate num(1..); 
 var replicationTypes = schema.Must(replicationFields)
 
 // replicationEndpoints are jobs that replicate guests. Source: pve-manager PVE/API2/{ReplicationConfig,Replication}.pm.
-func replicationEndpoints() []*endpoint {
+func replicationEndpoints() []*Endpoint {
 	const job, at = "/cluster/replication/{id}", "/nodes/{node}/replication"
 	const id = "id* replication-id;"
-	return []*endpoint{
-		on("GET /cluster/replication", anyone, "", (*call).listReplication),
-		on("POST /cluster/replication", anyone, id+"target* node; type* enum(local);"+replicationFields, (*call).createReplication),
-		on("GET "+job, anyone, id, (*call).readReplication),
-		on("PUT "+job, anyone, id+"delete configid-list(..4096); digest string(..64);"+replicationFields, (*call).updateReplication),
-		on("DELETE "+job, anyone, id+"force bool; keep bool", (*call).deleteReplication),
-		on("GET "+at, anyone, "guest vmid", (*call).replicationOfNode),
-		on("GET "+at+"/{id}", anyone, id, index("schedule_now log status"), anywhere),
-		on("GET "+at+"/{id}/status", anyone, id, (*call).replicationStatus),
-		on("GET "+at+"/{id}/log", anyone, id+"start int(0..); limit int(0..)", (*call).replicationLog),
-		on("POST "+at+"/{id}/schedule_now", anyone, id, (*call).replicateNow),
+	return []*Endpoint{
+		On("GET /cluster/replication", Anyone, "", listReplication),
+		On("POST /cluster/replication", Anyone, id+"target* node; type* enum(local);"+replicationFields, createReplication),
+		On("GET "+job, Anyone, id, readReplication),
+		On("PUT "+job, Anyone, id+"delete configid-list(..4096); digest string(..64);"+replicationFields, updateReplication),
+		On("DELETE "+job, Anyone, id+"force bool; keep bool", deleteReplication),
+		On("GET "+at, Anyone, "guest vmid", replicationOfNode),
+		On("GET "+at+"/{id}", Anyone, id, Index("schedule_now log status"), Anywhere),
+		On("GET "+at+"/{id}/status", Anyone, id, replicationStatus),
+		On("GET "+at+"/{id}/log", Anyone, id+"start int(0..); limit int(0..)", replicationLog),
+		On("POST "+at+"/{id}/schedule_now", Anyone, id, replicateNow),
 	}
 }
 
-func (r *replication) row() row {
-	data := row{"id": r.id, "type": "local", "guest": r.guest, "jobnum": integer(r.id[strings.LastIndexByte(r.id, '-')+1:])}
-	for k, v := range r.fields {
+func replicationRow(r *Replication) Row {
+	data := Row{"id": r.ID, "type": "local", "guest": r.Guest, "jobnum": Integer(r.ID[strings.LastIndexByte(r.ID, '-')+1:])}
+	for k, v := range r.Fields {
 		data[k] = v
 		if p := replicationTypes.Lookup(k); p != nil && p.Kind == schema.Boolean {
-			data[k] = integer(v)
+			data[k] = Integer(v)
 		}
 	}
 	return data
 }
 
-func (s *state) replicationDigest() string {
+func replicationDigest(s *State) string {
 	var rows []map[string]string
-	for _, id := range sortedKeys(s.replications) {
-		f := copyMap(s.replications[id].fields)
+	for _, id := range SortedKeys(s.Replications) {
+		f := CopyMap(s.Replications[id].Fields)
 		f["id"] = id
 		rows = append(rows, f)
 	}
 	return firewall.ListDigest(rows)
 }
 
-func (c *call) listReplication() (any, error) {
+func listReplication(c *call) (any, error) {
 	rows := []any{}
-	for _, id := range sortedKeys(c.s.replications) {
-		if r := c.s.replications[id]; c.may("/vms/"+itoa(r.guest), "VM.Audit") {
-			rows = append(rows, r.row())
+	for _, id := range SortedKeys(c.State.Replications) {
+		if r := c.State.Replications[id]; c.May("/vms/"+Itoa(r.Guest), "VM.Audit") {
+			rows = append(rows, replicationRow(r))
 		}
 	}
 	return rows, nil
 }
 
-func (c *call) readReplication() (any, error) {
-	r := c.s.replications[c.text("id")]
+func readReplication(c *call) (any, error) {
+	r := c.State.Replications[c.Text("id")]
 	if r == nil {
-		return nil, fail("no such replication job '%s'", c.text("id"))
+		return nil, Fail("no such replication job '%s'", c.Text("id"))
 	}
-	if err := c.check("/vms/"+itoa(r.guest), "VM.Audit"); err != nil {
+	if err := c.Check("/vms/"+Itoa(r.Guest), "VM.Audit"); err != nil {
 		return nil, err
 	}
-	data := r.row()
-	data["digest"] = c.s.replicationDigest()
+	data := replicationRow(r)
+	data["digest"] = replicationDigest(c.State)
 	return data, nil
 }
 
 // replicated is the guest that the job's name is about, and whether the caller may replicate it.
-func (c *call) replicated() (int, error) {
-	vmid, _, _ := strings.Cut(c.text("id"), "-")
-	n := int(atoi64(vmid))
-	return n, c.check("/vms/"+vmid, "VM.Replicate")
+func replicated(c *call) (int, error) {
+	vmid, _, _ := strings.Cut(c.Text("id"), "-")
+	n := int(Atoi64(vmid))
+	return n, c.Check("/vms/"+vmid, "VM.Replicate")
 }
 
-func (c *call) createReplication() (any, error) {
-	vmid, err := c.replicated()
+func createReplication(c *call) (any, error) {
+	vmid, err := replicated(c)
 	if err != nil {
 		return nil, err
 	}
-	g, target, id := c.s.guests[vmid], c.text("target"), c.text("id")
+	g, target, id := c.State.Guests[vmid], c.Text("target"), c.Text("id")
 	switch {
 	case g == nil:
-		return nil, fail("Guest '%d' does not exist.", vmid)
-	case c.s.nodes[target] == nil:
-		return nil, fail("Target '%s' does not exist.", target)
-	case c.has("source") && c.text("source") != g.node:
-		return nil, fail("Source '%s' does not match current node of guest '%d' (%s)", c.text("source"), vmid, g.node)
-	case target == g.node:
-		return nil, fail("Source and target must not be identical")
+		return nil, Fail("Guest '%d' does not exist.", vmid)
+	case c.State.Nodes[target] == nil:
+		return nil, Fail("Target '%s' does not exist.", target)
+	case c.Has("source") && c.Text("source") != g.Node:
+		return nil, Fail("Source '%s' does not match current node of guest '%d' (%s)", c.Text("source"), vmid, g.Node)
+	case target == g.Node:
+		return nil, Fail("Source and target must not be identical")
 	}
-	volumes, err := c.s.replicatable(g)
+	volumes, err := replicatable(c.State, g)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(volumes) == 0:
-		return nil, fail("No replicatable volumes found")
-	case c.s.replications[id] != nil:
-		return nil, fail("replication job '%s' already exists", id)
+		return nil, Fail("No replicatable volumes found")
+	case c.State.Replications[id] != nil:
+		return nil, Fail("replication job '%s' already exists", id)
 	}
-	r := &replication{id: id, guest: vmid, fields: map[string]string{"target": target, "source": g.node}}
-	c.setReplication(r)
-	c.s.replications[id] = r
-	c.s.replicateSoon()
+	r := &Replication{ID: id, Guest: vmid, Fields: map[string]string{"target": target, "source": g.Node}}
+	setReplication(c, r)
+	c.State.Replications[id] = r
+	replicateSoon(c.State)
 	return nil, nil
 }
 
-func (c *call) setReplication(r *replication) {
+func setReplication(c *call, r *Replication) {
 	for _, k := range replicationTypes.Names() {
-		if c.has(k) {
-			r.fields[k] = c.text(k)
+		if c.Has(k) {
+			r.Fields[k] = c.Text(k)
 		}
 	}
 }
 
-func (c *call) updateReplication() (any, error) {
-	if _, err := c.replicated(); err != nil {
+func updateReplication(c *call) (any, error) {
+	if _, err := replicated(c); err != nil {
 		return nil, err
 	}
-	if err := unmodified(c.s.replicationDigest(), c.text("digest")); err != nil {
+	if err := Unmodified(replicationDigest(c.State), c.Text("digest")); err != nil {
 		return nil, err
 	}
-	r := c.s.replications[c.text("id")]
+	r := c.State.Replications[c.Text("id")]
 	if r == nil {
-		return nil, fail("no such job '%s'", c.text("id"))
+		return nil, Fail("no such job '%s'", c.Text("id"))
 	}
-	for _, k := range c.list("delete") {
+	for _, k := range c.List("delete") {
 		switch {
 		case k == "target":
-			return nil, fail("unable to delete required option '%s'", k)
+			return nil, Fail("unable to delete required option '%s'", k)
 		case replicationTypes.Lookup(k) == nil:
-			return nil, fail("no such option '%s'", k)
+			return nil, Fail("no such option '%s'", k)
 		}
 	}
-	c.setReplication(r)
-	for _, k := range c.list("delete") {
-		delete(r.fields, k)
+	setReplication(c, r)
+	for _, k := range c.List("delete") {
+		delete(r.Fields, k)
 	}
-	c.s.replicateSoon()
+	replicateSoon(c.State)
 	return nil, nil
 }
 
 // deleteReplication marks a job: its removal, and that of the copies, comes with its next turn.
-func (c *call) deleteReplication() (any, error) {
-	if _, err := c.replicated(); err != nil {
+func deleteReplication(c *call) (any, error) {
+	if _, err := replicated(c); err != nil {
 		return nil, err
 	}
-	id := c.text("id")
-	if c.flag("force", false) {
-		if c.flag("keep", false) {
-			return nil, invalid("keep", "conflicts with parameter 'force'")
+	id := c.Text("id")
+	if c.Flag("force", false) {
+		if c.Flag("keep", false) {
+			return nil, Invalid("keep", "conflicts with parameter 'force'")
 		}
-		delete(c.s.replications, id)
+		delete(c.State.Replications, id)
 		return nil, nil
 	}
-	r := c.s.replications[id]
+	r := c.State.Replications[id]
 	if r == nil {
-		return nil, fail("no such job '%s'", id)
+		return nil, Fail("no such job '%s'", id)
 	}
-	r.fields["remove_job"] = "full"
-	if c.flag("keep", false) {
-		r.fields["remove_job"] = "local"
+	r.Fields["remove_job"] = "full"
+	if c.Flag("keep", false) {
+		r.Fields["remove_job"] = "local"
 	}
-	c.s.replicateSoon()
+	replicateSoon(c.State)
 	return nil, nil
 }

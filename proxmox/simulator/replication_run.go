@@ -10,22 +10,22 @@ import (
 )
 
 // replicatable are the local disks of a guest that can be replicated; the error tells of one that cannot, but should be.
-func (s *state) replicatable(g *guest) ([]*volume, error) {
+func replicatable(s *State, g *guest) ([]*volume, error) {
 	var list []*volume
-	conf := guestconf.Images(g.conf)
-	for _, option := range sortedKeys(conf) {
+	conf := guestconf.Images(g.Conf)
+	for _, option := range SortedKeys(conf) {
 		id := conf[option]
-		name, _ := splitVolume(id)
-		st := s.storages[name]
-		if st == nil || st.shared || strings.Contains(g.conf[option], "replicate=0") || strings.Contains(g.conf[option], "media=cdrom") {
+		name, _ := SplitVolume(id)
+		st := s.Storages[name]
+		if st == nil || st.Shared || strings.Contains(g.Conf[option], "replicate=0") || strings.Contains(g.Conf[option], "media=cdrom") {
 			continue
 		}
-		v := s.volume(g.node, id)
-		if v == nil || v.vmid != g.vmid {
+		v := s.Volume(g.Node, id)
+		if v == nil || v.VMID != g.VMID {
 			continue
 		}
-		if st.kind != "zfspool" {
-			return nil, fail("missing replicate feature on volume '%s'", id)
+		if st.Kind != "zfspool" {
+			return nil, Fail("missing replicate feature on volume '%s'", id)
 		}
 		list = append(list, v)
 	}
@@ -33,80 +33,80 @@ func (s *state) replicatable(g *guest) ([]*volume, error) {
 }
 
 // nextSync is when a job has its next turn: at its schedule, or some minutes after it failed.
-func (s *state) nextSync(r *replication) int64 {
+func nextSync(s *State, r *Replication) int64 {
 	switch {
-	case r.fields["remove_job"] != "":
+	case r.Fields["remove_job"] != "":
 		return 1
-	case r.failed > 0:
-		return r.lastTry + 60*int64(min(5*r.failed, 30))
+	case r.Failed > 0:
+		return r.LastTry + 60*int64(min(5*r.Failed, 30))
 	}
-	e, err := calendar.Parse(or(r.fields["schedule"], "*/15"))
+	e, err := calendar.Parse(Or(r.Fields["schedule"], "*/15"))
 	if err != nil {
 		return 0
 	}
-	at, _ := e.Next(time.Unix(r.lastTry, 0))
+	at, _ := e.Next(time.Unix(r.LastTry, 0))
 	return at.Unix()
 }
 
 // replicateSoon lets due jobs have their turn at once where the cluster has no clockwork of its own.
-func (s *state) replicateSoon() {
-	if s.profile.ManagerCycle == 0 {
-		s.replicate()
+func replicateSoon(s *State) {
+	if s.Profile.ManagerCycle == 0 {
+		Run(s)
 	}
 }
 
-// replicate gives every job that is due its turn.
-func (s *state) replicate() {
-	for _, id := range sortedKeys(s.replications) {
-		r := s.replications[id]
-		g := s.guests[r.guest]
+// Run gives every job that is due its turn.
+func Run(s *State) {
+	for _, id := range SortedKeys(s.Replications) {
+		r := s.Replications[id]
+		g := s.Guests[r.Guest]
 		switch {
-		case g == nil || !s.nodes[g.node].online:
-		case r.fields["remove_job"] != "":
-			s.endReplication(r, g)
-		case r.fields["disable"] != "1" && s.nextSync(r) <= s.unix():
-			s.sync(r, g)
+		case g == nil || !s.Nodes[g.Node].Online:
+		case r.Fields["remove_job"] != "":
+			endReplication(s, r, g)
+		case r.Fields["disable"] != "1" && nextSync(s, r) <= s.Unix():
+			copyDisks(s, r, g)
 		}
 	}
 }
 
-// sync copies the guest's disks to the target of a job.
-func (s *state) sync(r *replication, g *guest) {
-	r.lastTry, r.err = s.unix(), ""
+// copyDisks copies the guest's disks to the target of a job.
+func copyDisks(s *State, r *Replication, g *guest) {
+	r.LastTry, r.Err = s.Unix(), ""
 	say := func(format string, args ...any) {
-		r.lines = append(r.lines, s.now().UTC().Format("2006-01-02 15:04:05")+" "+r.id+": "+fmt.Sprintf(format, args...))
+		r.Lines = append(r.Lines, s.Now().UTC().Format("2006-01-02 15:04:05")+" "+r.ID+": "+fmt.Sprintf(format, args...))
 	}
-	r.lines = nil
+	r.Lines = nil
 	say("start replication job")
-	volumes, err := s.replicatable(g)
-	target := s.nodes[r.fields["target"]]
-	if err == nil && (target == nil || !target.online) {
-		err = fail("command '/usr/bin/ssh root@%s' failed: exit code 255", r.fields["target"])
+	volumes, err := replicatable(s, g)
+	target := s.Nodes[r.Fields["target"]]
+	if err == nil && (target == nil || !target.Online) {
+		err = Fail("command '/usr/bin/ssh root@%s' failed: exit code 255", r.Fields["target"])
 	}
 	if err != nil {
-		r.failed, r.err = r.failed+1, err.Error()
+		r.Failed, r.Err = r.Failed+1, err.Error()
 		say("end replication job with error: %s", err)
 		return
 	}
 	for _, v := range volumes {
-		say("full sync '%s' (__replicate_%s_%d__)", v.id, r.id, r.lastTry)
+		say("full sync '%s' (__replicate_%s_%d__)", v.ID, r.ID, r.LastTry)
 		copied := *v
-		copied.node = target.name
-		s.putVolume(&copied)
+		copied.Node = target.Name
+		s.PutVolume(&copied)
 	}
-	r.lastSync, r.failed = r.lastTry, 0
+	r.LastSync, r.Failed = r.LastTry, 0
 	say("end replication job")
 }
 
 // endReplication removes a job, and the copies unless they are to stay.
-func (s *state) endReplication(r *replication, g *guest) {
-	if r.fields["remove_job"] == "full" {
-		volumes, _ := s.replicatable(g)
+func endReplication(s *State, r *Replication, g *guest) {
+	if r.Fields["remove_job"] == "full" {
+		volumes, _ := replicatable(s, g)
 		for _, v := range volumes {
-			if copied := s.volumes[s.storages[v.storage].volumeKey(r.fields["target"], v.id)]; copied != nil && copied != v {
-				s.dropVolume(copied)
+			if copied := s.Volumes[s.Storages[v.Storage].VolumeKey(r.Fields["target"], v.ID)]; copied != nil && copied != v {
+				s.DropVolume(copied)
 			}
 		}
 	}
-	delete(s.replications, r.id)
+	delete(s.Replications, r.ID)
 }

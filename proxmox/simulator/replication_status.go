@@ -1,68 +1,68 @@
 package simulator
 
 // state is what the node of the guest tells about a job.
-func (r *replication) state(s *state) row {
-	data := r.row()
-	data["vmtype"], data["next_sync"] = s.kindOf(r.guest), s.nextSync(r)
-	data["last_sync"], data["last_try"], data["fail_count"], data["duration"] = r.lastSync, r.lastTry, r.failed, 0.1
-	if r.err != "" {
-		data["error"] = r.err
+func state(r *Replication, s *State) Row {
+	data := replicationRow(r)
+	data["vmtype"], data["next_sync"] = s.KindOf(r.Guest), nextSync(s, r)
+	data["last_sync"], data["last_try"], data["fail_count"], data["duration"] = r.LastSync, r.LastTry, r.Failed, 0.1
+	if r.Err != "" {
+		data["error"] = r.Err
 	}
 	return data
 }
 
 // replicationsOn are the jobs of guests that are on a node.
-func (s *state) replicationsOn(node string) []*replication {
-	var list []*replication
-	for _, id := range sortedKeys(s.replications) {
-		if r := s.replications[id]; s.guests[r.guest] != nil && s.guests[r.guest].node == node {
+func replicationsOn(s *State, node string) []*Replication {
+	var list []*Replication
+	for _, id := range SortedKeys(s.Replications) {
+		if r := s.Replications[id]; s.Guests[r.Guest] != nil && s.Guests[r.Guest].Node == node {
 			list = append(list, r)
 		}
 	}
 	return list
 }
 
-func (c *call) replicationOfNode() (any, error) {
+func replicationOfNode(c *call) (any, error) {
 	rows := []any{}
-	for _, r := range c.s.replicationsOn(c.node()) {
-		if (!c.has("guest") || c.number("guest", 0) == r.guest) && c.may("/vms/"+itoa(r.guest), "VM.Audit") {
-			rows = append(rows, r.state(c.s))
+	for _, r := range replicationsOn(c.State, c.Node()) {
+		if (!c.Has("guest") || c.Number("guest", 0) == r.Guest) && c.May("/vms/"+Itoa(r.Guest), "VM.Audit") {
+			rows = append(rows, state(r, c.State))
 		}
 	}
 	return rows, nil
 }
 
-func (c *call) replicationStatus() (any, error) {
-	for _, r := range c.s.replicationsOn(c.node()) {
-		if r.id == c.text("id") {
-			return r.state(c.s), c.check("/vms/"+itoa(r.guest), "VM.Audit")
+func replicationStatus(c *call) (any, error) {
+	for _, r := range replicationsOn(c.State, c.Node()) {
+		if r.ID == c.Text("id") {
+			return state(r, c.State), c.Check("/vms/"+Itoa(r.Guest), "VM.Audit")
 		}
 	}
-	return nil, fail("no such replication job '%s'", c.text("id"))
+	return nil, Fail("no such replication job '%s'", c.Text("id"))
 }
 
-func (c *call) replicationLog() (any, error) {
-	r := c.s.replications[c.text("id")]
+func replicationLog(c *call) (any, error) {
+	r := c.State.Replications[c.Text("id")]
 	switch {
 	case r == nil:
-		return nil, fail("no such replication job '%s'", c.text("id"))
-	case !c.may("/vms/"+itoa(r.guest), "VM.Audit") && !c.may("/nodes/"+c.node(), "Sys.Audit"):
-		return nil, denied("")
-	case len(r.lines) == 0:
-		return c.logRows([]string{"unable to open file - No such file or directory"}), nil
+		return nil, Fail("no such replication job '%s'", c.Text("id"))
+	case !c.May("/vms/"+Itoa(r.Guest), "VM.Audit") && !c.May("/nodes/"+c.Node(), "Sys.Audit"):
+		return nil, Denied("")
+	case len(r.Lines) == 0:
+		return c.LogRows([]string{"unable to open file - No such file or directory"}), nil
 	}
-	return c.logRows(r.lines), nil
+	return c.LogRows(r.Lines), nil
 }
 
-func (c *call) replicateNow() (any, error) {
-	if _, err := c.replicated(); err != nil {
+func replicateNow(c *call) (any, error) {
+	if _, err := replicated(c); err != nil {
 		return nil, err
 	}
-	r := c.s.replications[c.text("id")]
+	r := c.State.Replications[c.Text("id")]
 	if r == nil {
-		return nil, fail("no such replication job '%s'", c.text("id"))
+		return nil, Fail("no such replication job '%s'", c.Text("id"))
 	}
-	r.lastTry, r.failed = 0, 0
-	c.s.replicateSoon()
+	r.LastTry, r.Failed = 0, 0
+	replicateSoon(c.State)
 	return nil, nil
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // endpoints is the table of all that is served.
-var endpoints = sync.OnceValue(func() []*endpoint {
+var endpoints = sync.OnceValue(func() []*Endpoint {
 	return slices.Concat(accessArea(), clusterArea(), nodesArea(), guestArea(), qemuArea(), lxcArea(), storageArea(), poolEndpoints(), haArea(), sdnEndpoints(),
 		firewallEndpoints(), backupArea(), replicationEndpoints())
 })

@@ -11,52 +11,52 @@ const (
 )
 
 // sdnEndpoints are the software-defined network. Source: pve-network src/PVE/API2/Network/SDN/.
-func sdnEndpoints() []*endpoint {
-	allocate, zone, audit := need("/sdn", "SDN.Allocate"), need("/sdn/zones/{zone}", "SDN.Allocate"), need("/sdn/zones/{zone}", "SDN.Audit")
+func sdnEndpoints() []*Endpoint {
+	allocate, zone, audit := Need("/sdn", "SDN.Allocate"), Need("/sdn/zones/{zone}", "SDN.Allocate"), Need("/sdn/zones/{zone}", "SDN.Audit")
 	const zones, vnets = "/cluster/sdn/zones", "/cluster/sdn/vnets"
 	const subnets = vnets + "/{vnet}/subnets"
-	const z, v = "zone* " + zoneID + ";", "vnet* " + zoneID + ";"
+	const z, v = "zone* " + ZoneID + ";", "vnet* " + ZoneID + ";"
 	const s, changed = "subnet* string;", "delete configid-list(..4096); digest string(..64);" + lockToken
 	const kinds = "enum(evpn faucet qinq simple vlan vxlan)"
-	return []*endpoint{
-		on("GET /cluster/sdn", need("/sdn", "SDN.Audit"), "", index("vnets zones controllers ipams dns fabrics")),
-		on("PUT /cluster/sdn", allocate, lockToken+"release-lock bool", (*call).applySDN),
-		on("POST /cluster/sdn/lock", allocate, "allow-pending bool", (*call).lockSDN),
-		on("DELETE /cluster/sdn/lock", allocate, lockToken+"force bool", (*call).unlockSDN),
-		on("POST /cluster/sdn/rollback", allocate, lockToken+"release-lock bool", (*call).rollbackSDN),
-		on("GET "+zones, anyone, sdnView+"type "+kinds, zoneKind.list),
-		on("POST "+zones, need("/sdn/zones", "SDN.Allocate"), z+lockToken+"type* "+kinds+";"+zoneFields, zoneKind.create),
-		on("GET "+zones+"/{zone}", zone, z+sdnView, zoneKind.read),
-		on("PUT "+zones+"/{zone}", zone, z+changed+zoneFields, zoneKind.update),
-		on("DELETE "+zones+"/{zone}", zone, z+lockToken, zoneKind.delete),
-		on("GET "+vnets, anyone, sdnView, vnetKind.list),
-		on("POST "+vnets, zone, v+lockToken+"type enum(vnet); zone* string;"+vnetFields, vnetKind.create),
-		on("GET "+vnets+"/{vnet}", onSDN("SDN.Audit|SDN.Allocate"), v+sdnView, vnetKind.read),
-		on("PUT "+vnets+"/{vnet}", onSDN("SDN.Allocate"), v+"zone string;"+changed+vnetFields, vnetKind.update),
-		on("DELETE "+vnets+"/{vnet}", onSDN("SDN.Allocate"), v+lockToken, vnetKind.delete),
-		on("GET "+subnets, onSDN("SDN.Audit|SDN.Allocate"), v+sdnView, subnetKind.list),
-		on("POST "+subnets, onSDN("SDN.Allocate"), v+lockToken+"subnet* cidr; type* enum(subnet);"+subnetFields, subnetKind.create),
-		on("GET "+subnets+"/{subnet}", onSDN("SDN.Audit|SDN.Allocate"), v+s+sdnView, subnetKind.read),
-		on("PUT "+subnets+"/{subnet}", onSDN("SDN.Allocate"), v+s+changed+subnetFields, subnetKind.update),
-		on("DELETE "+subnets+"/{subnet}", onSDN("SDN.Allocate"), v+s+lockToken, subnetKind.delete),
-		on("GET /nodes/{node}/sdn", anyone, "", index("zones vnets fabrics")),
-		on("GET /nodes/{node}/sdn/zones", anyone, "", (*call).zonesOfNode),
-		on("GET /nodes/{node}/sdn/zones/{zone}", audit, z, index("content bridges ip-vrf"), anywhere),
-		on("GET /nodes/{node}/sdn/zones/{zone}/content", audit, z, (*call).zoneContent),
+	return []*Endpoint{
+		On("GET /cluster/sdn", Need("/sdn", "SDN.Audit"), "", Index("vnets zones controllers ipams dns fabrics")),
+		On("PUT /cluster/sdn", allocate, lockToken+"release-lock bool", applySDN),
+		On("POST /cluster/sdn/lock", allocate, "allow-pending bool", lockSDN),
+		On("DELETE /cluster/sdn/lock", allocate, lockToken+"force bool", unlockSDN),
+		On("POST /cluster/sdn/rollback", allocate, lockToken+"release-lock bool", rollbackSDN),
+		On("GET "+zones, Anyone, sdnView+"type "+kinds, zoneKind.list),
+		On("POST "+zones, Need("/sdn/zones", "SDN.Allocate"), z+lockToken+"type* "+kinds+";"+zoneFields, zoneKind.create),
+		On("GET "+zones+"/{zone}", zone, z+sdnView, zoneKind.read),
+		On("PUT "+zones+"/{zone}", zone, z+changed+zoneFields, zoneKind.update),
+		On("DELETE "+zones+"/{zone}", zone, z+lockToken, zoneKind.delete),
+		On("GET "+vnets, Anyone, sdnView, vnetKind.list),
+		On("POST "+vnets, zone, v+lockToken+"type enum(vnet); zone* string;"+vnetFields, vnetKind.create),
+		On("GET "+vnets+"/{vnet}", onSDN("SDN.Audit|SDN.Allocate"), v+sdnView, vnetKind.read),
+		On("PUT "+vnets+"/{vnet}", onSDN("SDN.Allocate"), v+"zone string;"+changed+vnetFields, vnetKind.update),
+		On("DELETE "+vnets+"/{vnet}", onSDN("SDN.Allocate"), v+lockToken, vnetKind.delete),
+		On("GET "+subnets, onSDN("SDN.Audit|SDN.Allocate"), v+sdnView, subnetKind.list),
+		On("POST "+subnets, onSDN("SDN.Allocate"), v+lockToken+"subnet* cidr; type* enum(subnet);"+subnetFields, subnetKind.create),
+		On("GET "+subnets+"/{subnet}", onSDN("SDN.Audit|SDN.Allocate"), v+s+sdnView, subnetKind.read),
+		On("PUT "+subnets+"/{subnet}", onSDN("SDN.Allocate"), v+s+changed+subnetFields, subnetKind.update),
+		On("DELETE "+subnets+"/{subnet}", onSDN("SDN.Allocate"), v+s+lockToken, subnetKind.delete),
+		On("GET /nodes/{node}/sdn", Anyone, "", Index("zones vnets fabrics")),
+		On("GET /nodes/{node}/sdn/zones", Anyone, "", zonesOfNode),
+		On("GET /nodes/{node}/sdn/zones/{zone}", audit, z, Index("content bridges ip-vrf"), Anywhere),
+		On("GET /nodes/{node}/sdn/zones/{zone}/content", audit, z, zoneContent),
 	}
 }
 
 // onSDN asks for a privilege on the VNet of the path, as the SDN's own calls do.
-func onSDN(privileges string) guard {
+func onSDN(privileges string) Guard {
 	return func(c *call) error {
-		name := c.text("vnet")
-		v := c.s.sdn.Wanted.VNets[name]
+		name := c.Text("vnet")
+		v := c.State.SDN.Wanted.VNets[name]
 		if v == nil {
-			v = c.s.sdn.Running.VNets[name]
+			v = c.State.SDN.Running.VNets[name]
 		}
 		if v == nil {
-			return fail("sdn vnet '%s' does not exist", name)
+			return Fail("sdn vnet '%s' does not exist", name)
 		}
-		return c.check("/sdn/zones/"+v["zone"]+"/"+name, privileges)
+		return c.Check("/sdn/zones/"+v["zone"]+"/"+name, privileges)
 	}
 }

@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-func (c *call) zonesOfNode() (any, error) {
-	rows := []any{row{"zone": "localnetwork", "status": "available"}}
-	for _, id := range sortedKeys(c.s.sdn.Running.Zones) {
-		if c.s.sdn.Running.On(c.node(), id) {
-			rows = append(rows, row{"zone": id, "status": "available"})
+func zonesOfNode(c *call) (any, error) {
+	rows := []any{Row{"zone": "localnetwork", "status": "available"}}
+	for _, id := range SortedKeys(c.State.SDN.Running.Zones) {
+		if c.State.SDN.Running.On(c.Node(), id) {
+			rows = append(rows, Row{"zone": id, "status": "available"})
 		}
 	}
-	return slices.DeleteFunc(rows, func(r any) bool { return !c.may("/sdn/zones/"+fmt.Sprint(r.(row)["zone"]), "SDN.Audit|SDN.Allocate") }), nil
+	return slices.DeleteFunc(rows, func(r any) bool { return !c.May("/sdn/zones/"+fmt.Sprint(r.(Row)["zone"]), "SDN.Audit|SDN.Allocate") }), nil
 }
 
-func (c *call) zoneContent() (any, error) {
+func zoneContent(c *call) (any, error) {
 	rows := []any{}
-	for _, id := range sortedKeys(c.s.sdn.Running.VNets) {
-		zone := c.text("zone")
-		if c.s.sdn.Running.VNets[id]["zone"] == zone && c.may("/sdn/zones/"+zone+"/"+id, "SDN.Audit|SDN.Allocate") {
-			rows = append(rows, row{"vnet": id, "status": "available", "statusmsg": ""})
+	for _, id := range SortedKeys(c.State.SDN.Running.VNets) {
+		zone := c.Text("zone")
+		if c.State.SDN.Running.VNets[id]["zone"] == zone && c.May("/sdn/zones/"+zone+"/"+id, "SDN.Audit|SDN.Allocate") {
+			rows = append(rows, Row{"vnet": id, "status": "available", "statusmsg": ""})
 		}
 	}
 	return rows, nil

@@ -23,7 +23,7 @@ var (
 )
 
 func (k sdnKind) unknown(id string) error {
-	return fail("sdn %s'%s' does not exist", map[string]string{"vnet": "vnet ", "subnet": "subnet "}[k.id], id)
+	return Fail("sdn %s'%s' does not exist", map[string]string{"vnet": "vnet ", "subnet": "subnet "}[k.id], id)
 }
 
 // notSDN are parameters that are no options of an object.
@@ -31,17 +31,17 @@ var notSDN = strings.Fields("lock-token delete digest pending running")
 
 // with is an object with the options that the call gives.
 func (k sdnKind) with(c *call, o sdn.Object) sdn.Object {
-	n := sdn.Object(copyMap(o))
-	for name := range c.params {
+	n := sdn.Object(CopyMap(o))
+	for name := range c.Params {
 		if slices.Contains(notSDN, name) || name == k.id {
 			continue
 		}
-		n[name] = c.text(name)
-		if list, is := c.params[name].([]any); is {
+		n[name] = c.Text(name)
+		if list, is := c.Params[name].([]any); is {
 			n[name] = strings.ReplaceAll(schema.Join(list), ",start-address", " start-address")
 		}
 	}
-	for _, name := range c.list("delete") {
+	for _, name := range c.List("delete") {
 		delete(n, name)
 	}
 	return n
@@ -53,9 +53,9 @@ func (k sdnKind) check(c *call, id string, o sdn.Object) error {
 	case "zone":
 		err = sdn.CheckZone(o)
 	case "vnet":
-		err = c.s.sdn.CheckVNet(id, o)
+		err = c.State.SDN.CheckVNet(id, o)
 	default:
-		err = c.s.sdn.CheckSubnet(id, o)
+		err = c.State.SDN.CheckSubnet(id, o)
 	}
 	return sdnError(err)
 }
@@ -63,23 +63,23 @@ func (k sdnKind) check(c *call, id string, o sdn.Object) error {
 func sdnError(err error) error {
 	var wrong *sdn.FieldError
 	if errors.As(err, &wrong) {
-		return invalid(wrong.Field, "%s", wrong.Text)
+		return Invalid(wrong.Field, "%s", wrong.Text)
 	}
 	return err
 }
 
 func (k sdnKind) create(c *call) (any, error) {
-	id := c.text(k.id)
+	id := c.Text(k.id)
 	if k.id == "subnet" {
-		id = c.s.sdn.SubnetID(c.text("vnet"), id)
+		id = c.State.SDN.SubnetID(c.Text("vnet"), id)
 	}
-	return nil, c.lockedSDN("create sdn "+k.id+" object failed", func() error {
-		objects := c.s.sdn.Wanted.Objects(k.name)
+	return nil, lockedSDN(c, "create sdn "+k.id+" object failed", func() error {
+		objects := c.State.SDN.Wanted.Objects(k.name)
 		if objects[id] != nil {
-			return fail("sdn %s object ID '%s' already defined", k.id, id)
+			return Fail("sdn %s object ID '%s' already defined", k.id, id)
 		}
 		o := k.with(c, nil)
-		o["type"] = or(o["type"], k.id)
+		o["type"] = Or(o["type"], k.id)
 		if err := k.check(c, id, o); err != nil {
 			return err
 		}
@@ -89,12 +89,12 @@ func (k sdnKind) create(c *call) (any, error) {
 }
 
 func (k sdnKind) update(c *call) (any, error) {
-	id := c.text(k.id)
-	return nil, c.lockedSDN("update sdn "+k.id+" object failed", func() error {
-		if err := unmodified(k.digest(c.s), c.text("digest")); err != nil {
+	id := c.Text(k.id)
+	return nil, lockedSDN(c, "update sdn "+k.id+" object failed", func() error {
+		if err := Unmodified(k.digest(c.State), c.Text("digest")); err != nil {
 			return err
 		}
-		objects := c.s.sdn.Wanted.Objects(k.name)
+		objects := c.State.SDN.Wanted.Objects(k.name)
 		if objects[id] == nil {
 			return k.unknown(id)
 		}
@@ -108,13 +108,13 @@ func (k sdnKind) update(c *call) (any, error) {
 }
 
 func (k sdnKind) delete(c *call) (any, error) {
-	id := c.text(k.id)
-	return nil, c.lockedSDN("delete sdn "+k.id+" object failed", func() error {
-		objects := c.s.sdn.Wanted.Objects(k.name)
+	id := c.Text(k.id)
+	return nil, lockedSDN(c, "delete sdn "+k.id+" object failed", func() error {
+		objects := c.State.SDN.Wanted.Objects(k.name)
 		if objects[id] == nil {
 			return k.unknown(id)
 		}
-		if err := sdnError(c.s.sdn.UsedBy(k.name, id)); err != nil {
+		if err := sdnError(c.State.SDN.UsedBy(k.name, id)); err != nil {
 			return err
 		}
 		delete(objects, id)

@@ -11,17 +11,17 @@ import (
 
 // objects are those of the kind that the call wants to see.
 func (k sdnKind) objects(c *call) map[string]sdn.Object {
-	if c.flag("running", false) {
-		return c.s.sdn.Running.Objects(k.name)
+	if c.Flag("running", false) {
+		return c.State.SDN.Running.Objects(k.name)
 	}
-	return c.s.sdn.Wanted.Objects(k.name)
+	return c.State.SDN.Wanted.Objects(k.name)
 }
 
-func (k sdnKind) digest(s *state) string {
+func (k sdnKind) digest(s *State) string {
 	var rows []map[string]string
-	for _, id := range sortedKeys(s.sdn.Wanted.Objects(k.name)) {
+	for _, id := range SortedKeys(s.SDN.Wanted.Objects(k.name)) {
 		o := map[string]string{"id": id}
-		for key, v := range s.sdn.Wanted.Objects(k.name)[id] {
+		for key, v := range s.SDN.Wanted.Objects(k.name)[id] {
 			o[key] = v
 		}
 		rows = append(rows, o)
@@ -36,29 +36,29 @@ func (k sdnKind) value(name, text string) any {
 	case strings.Contains(k.lists, name):
 		return strings.Fields(text)
 	case p != nil && (p.Kind == schema.Integer || p.Kind == schema.Boolean):
-		return integer(text)
+		return Integer(text)
 	}
 	return text
 }
 
-func (k sdnKind) row(s *state, id string, o sdn.Object) row {
-	r := row{k.id: id, "digest": k.digest(s)}
+func (k sdnKind) row(s *State, id string, o sdn.Object) Row {
+	r := Row{k.id: id, "digest": k.digest(s)}
 	for name, v := range o {
 		r[name] = k.value(name, v)
 	}
 	if k.id == "subnet" {
 		network := strings.Split(sdn.CIDR(id), "/")
 		r["id"], r["cidr"], r["network"], r["mask"] = id, sdn.CIDR(id), network[0], network[len(network)-1]
-		r["zone"] = s.sdn.Wanted.VNets[o["vnet"]]["zone"]
+		r["zone"] = s.SDN.Wanted.VNets[o["vnet"]]["zone"]
 	}
 	return r
 }
 
 // pendingRow is an object with what is to become of it.
-func (k sdnKind) pendingRow(s *state, id string) row {
-	running, pending, state := s.sdn.Pending(k.name, id)
+func (k sdnKind) pendingRow(s *State, id string) Row {
+	running, pending, state := s.SDN.Pending(k.name, id)
 	r := k.row(s, id, running)
-	waiting := row{}
+	waiting := Row{}
 	for name, v := range pending {
 		if name == "type" || name == k.id || name == "vnet" {
 			r[name] = v
@@ -74,9 +74,9 @@ func (k sdnKind) pendingRow(s *state, id string) row {
 
 // ids are the objects that a list shows: with pending ones, those that run but are not wanted as well.
 func (k sdnKind) ids(c *call) []string {
-	ids := sortedKeys(k.objects(c))
-	if c.flag("pending", false) {
-		for _, id := range sortedKeys(c.s.sdn.Running.Objects(k.name)) {
+	ids := SortedKeys(k.objects(c))
+	if c.Flag("pending", false) {
+		for _, id := range SortedKeys(c.State.SDN.Running.Objects(k.name)) {
 			if !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
@@ -88,17 +88,17 @@ func (k sdnKind) ids(c *call) []string {
 
 // sees tells whether a list shows an object to the caller.
 func (k sdnKind) sees(c *call, id string) bool {
-	o := c.s.sdn.Wanted.Objects(k.name)[id]
+	o := c.State.SDN.Wanted.Objects(k.name)[id]
 	if o == nil {
-		o = c.s.sdn.Running.Objects(k.name)[id]
+		o = c.State.SDN.Running.Objects(k.name)[id]
 	}
 	switch k.id {
 	case "zone":
-		return (!c.has("type") || c.text("type") == o["type"]) && c.may("/sdn/zones/"+id, "SDN.Audit|SDN.Allocate")
+		return (!c.Has("type") || c.Text("type") == o["type"]) && c.May("/sdn/zones/"+id, "SDN.Audit|SDN.Allocate")
 	case "vnet":
-		return c.may("/sdn/zones/"+o["zone"]+"/"+id, "SDN.Audit|SDN.Allocate")
+		return c.May("/sdn/zones/"+o["zone"]+"/"+id, "SDN.Audit|SDN.Allocate")
 	}
-	return o["vnet"] == c.text("vnet")
+	return o["vnet"] == c.Text("vnet")
 }
 
 func (k sdnKind) list(c *call) (any, error) {
@@ -107,23 +107,23 @@ func (k sdnKind) list(c *call) (any, error) {
 		if !k.sees(c, id) {
 			continue
 		}
-		if c.flag("pending", false) {
-			rows = append(rows, k.pendingRow(c.s, id))
+		if c.Flag("pending", false) {
+			rows = append(rows, k.pendingRow(c.State, id))
 			continue
 		}
-		rows = append(rows, k.row(c.s, id, k.objects(c)[id]))
+		rows = append(rows, k.row(c.State, id, k.objects(c)[id]))
 	}
 	return rows, nil
 }
 
 func (k sdnKind) read(c *call) (any, error) {
-	id := c.text(k.id)
+	id := c.Text(k.id)
 	o := k.objects(c)[id]
 	switch {
-	case c.flag("pending", false) && (o != nil || c.s.sdn.Running.Objects(k.name)[id] != nil):
-		return k.pendingRow(c.s, id), nil
+	case c.Flag("pending", false) && (o != nil || c.State.SDN.Running.Objects(k.name)[id] != nil):
+		return k.pendingRow(c.State, id), nil
 	case o == nil:
 		return nil, k.unknown(id)
 	}
-	return k.row(c.s, id, o), nil
+	return k.row(c.State, id, o), nil
 }

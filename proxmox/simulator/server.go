@@ -29,8 +29,8 @@ type Options struct {
 
 // Server is a simulated Proxmox VE cluster and its API. All nodes are answered for by one address.
 type Server struct {
-	*state
-	routes *routes
+	state  *State
+	routes *Routes
 	wire   *wire.Server
 	url    string
 
@@ -46,15 +46,15 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{state: newState(o.Clock, o.Profile, o.Guests, o.Log, access.Version(o.Version)), routes: &routes{}}
-	s.manager, s.kinds = manageHA, map[string]kind{"qemu": machines, "lxc": containers}
+	s := &Server{state: NewState(o.Clock, o.Profile, o.Guests, o.Log, access.Version(o.Version)), routes: &Routes{}}
+	s.state.Manager, s.state.Kinds = Manage, map[string]Kind{"qemu": machines, "lxc": containers}
 	for _, e := range endpoints() {
-		if e.only == "" || e.only == s.version {
-			s.routes.add(e)
+		if e.Only == "" || e.Only == s.state.Version {
+			s.routes.Add(e)
 		}
 	}
 	if err := s.load(o.Inventory); err != nil {
-		s.cancel()
+		s.state.Cancel()
 		return nil, fmt.Errorf("load inventory: %w", err)
 	}
 	s.background()
@@ -92,24 +92,24 @@ func (s *Server) Listen(addr string) error {
 		return fmt.Errorf("simulated Proxmox VE: listen: %w", err)
 	}
 	host, _, _ := net.SplitHostPort(l.Addr().String())
-	certificate, ca, err := wire.Certificate(append([]string{host, "127.0.0.1", "localhost"}, s.nodeNames()...))
+	certificate, ca, err := wire.Certificate(append([]string{host, "127.0.0.1", "localhost"}, s.state.NodeNames()...))
 	if err != nil {
 		_ = l.Close()
 		return fmt.Errorf("simulated Proxmox VE: %w", err)
 	}
-	s.ca, s.url = ca, "https://"+l.Addr().String()
-	s.wire = wire.New(s.serve, &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"http/1.1"}}, s.now)
+	s.state.CA, s.url = ca, "https://"+l.Addr().String()
+	s.wire = wire.New(s.serve, &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"http/1.1"}}, s.state.Now)
 	s.wire.Serve(l)
 	return nil
 }
 
 // Close stops listening, ends open connections and running tasks.
 func (s *Server) Close() {
-	s.cancel()
+	s.state.Cancel()
 	if s.wire != nil {
 		s.wire.Close()
 	}
-	s.workers.Wait()
+	s.state.Workers.Wait()
 }
 
 // URL is the address of the API as clients are configured with it, such as https://127.0.0.1:8006/api2/json.
@@ -119,14 +119,14 @@ func (s *Server) URL() string { return s.url + "/api2/json" }
 func (s *Server) PageURL() string { return s.url + "/" }
 
 // CA is the certificate authority (PEM) that signed the server's certificate.
-func (s *Server) CA() []byte { return s.ca }
+func (s *Server) CA() []byte { return s.state.CA }
 
 // TokenSecret returns the secret of an API token ("user@realm!id") and whether it exists.
 func (s *Server) TokenSecret(tokenID string) (string, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.state.Mu.Lock()
+	defer s.state.Mu.Unlock()
 	user, name := permission.SplitToken(tokenID)
-	if u := s.acl.Users[user]; u != nil && u.Tokens[name] != nil {
+	if u := s.state.ACL.Users[user]; u != nil && u.Tokens[name] != nil {
 		return u.Tokens[name].Secret, true
 	}
 	return "", false

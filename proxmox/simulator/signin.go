@@ -13,9 +13,9 @@ import (
 func refuse(reason string) *wire.Response { return &wire.Response{Status: 401, Reason: reason} }
 
 // signIn finds out who calls. It returns the answer if the call ends here.
-func (s *Server) signIn(c *call, r *http.Request, end *endpoint) *wire.Response {
+func (s *Server) signIn(c *call, r *http.Request, end *Endpoint) *wire.Response {
 	carrier, value := credentials(r)
-	if end != nil && end.world {
+	if end != nil && end.World {
 		return nil
 	}
 	switch carrier {
@@ -27,13 +27,13 @@ func (s *Server) signIn(c *call, r *http.Request, end *endpoint) *wire.Response 
 		}
 		return nil
 	}
-	user, ok := s.tickets.Verify(value, "")
-	if !ok || !s.active(user) {
+	user, ok := s.state.Tickets.Verify(value, "")
+	if !ok || !s.state.Active(user) {
 		return refuse("Authentication failed!")
 	}
-	c.user = user
-	if c.method != http.MethodGet && (end == nil || !end.upload) && !s.tickets.VerifyCSRF(user, r.Header.Get("CSRFPreventionToken")) {
-		c.user = ""
+	c.User = user
+	if c.Method != http.MethodGet && (end == nil || !end.Upload) && !s.state.Tickets.VerifyCSRF(user, r.Header.Get("CSRFPreventionToken")) {
+		c.User = ""
 		return refuse("Permission denied - invalid csrf token")
 	}
 	return nil
@@ -43,16 +43,16 @@ func (s *Server) signIn(c *call, r *http.Request, end *endpoint) *wire.Response 
 func credentials(r *http.Request) (carrier, value string) {
 	for _, part := range strings.Split(r.Header.Get("Cookie"), ";") {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(part), "PVEAuthCookie="); ok {
-			return "ticket", unescape(v)
+			return "ticket", Unescape(v)
 		}
 	}
 	header := r.Header.Get("Authorization")
 	if v, ok := strings.CutPrefix(header, "PVEAuthCookie="); ok {
-		return "ticket", unescape(v)
+		return "ticket", Unescape(v)
 	}
 	for _, prefix := range []string{"PVEAPIToken=", "PVEAPIToken "} {
 		if v, ok := strings.CutPrefix(header, prefix); ok {
-			return "token", unescape(v)
+			return "token", Unescape(v)
 		}
 	}
 	return "", ""
@@ -62,22 +62,22 @@ func credentials(r *http.Request) (carrier, value string) {
 func (s *Server) signInToken(c *call, value string) bool {
 	id, secret, _ := strings.Cut(value, "=")
 	user, name := permission.SplitToken(id)
-	if name == "" || !s.active(user) {
+	if name == "" || !s.state.Active(user) {
 		return false
 	}
-	t := s.acl.Users[user].Tokens[name]
-	if t == nil || !hmac.Equal([]byte(t.Secret), []byte(secret)) || t.Expire != 0 && t.Expire <= s.unix() {
+	t := s.state.ACL.Users[user].Tokens[name]
+	if t == nil || !hmac.Equal([]byte(t.Secret), []byte(secret)) || t.Expire != 0 && t.Expire <= s.state.Unix() {
 		return false
 	}
-	c.user, c.token = user, name
+	c.User, c.Token = user, name
 	return true
 }
 
 // allowedToken refuses API tokens where only a ticket will do.
-func (c *call) allowedToken(r *http.Request) error {
+func allowedToken(c *call, r *http.Request) error {
 	carrier, _ := credentials(r)
-	if c.end.noToken && carrier == "token" {
-		return denied("URI '" + c.path + "' not available with API token, need proper ticket.\n")
+	if c.Endpoint.NoToken && carrier == "token" {
+		return Denied("URI '" + c.Path + "' not available with API token, need proper ticket.\n")
 	}
 	return nil
 }

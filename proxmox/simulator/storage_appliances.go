@@ -18,24 +18,24 @@ var appliances = []appliance{
 
 func (a appliance) data() []byte { return []byte("simulated template " + a.name + "\n") }
 
-func (a appliance) row() row {
+func (a appliance) row() Row {
 	sum := sha512.Sum512(a.data())
 	name, _, _ := strings.Cut(a.name, "_")
-	return row{"template": a.name, "package": name, "os": a.os, "version": a.version, "headline": a.headline, "section": a.section, "type": "lxc",
+	return Row{"template": a.name, "package": name, "os": a.os, "version": a.version, "headline": a.headline, "section": a.section, "type": "lxc",
 		"architecture": "amd64", "source": "http://download.proxmox.com/images", "location": "http://download.proxmox.com/images/" + a.section + "/" + a.name,
 		"infopage": "https://pve.proxmox.com/wiki/Linux_Container", "maintainer": "Proxmox Support Team <support@proxmox.com>",
 		"sha512sum": hex.EncodeToString(sum[:]), "description": a.headline + "\n"}
 }
 
 // applianceEndpoints are the catalogue of container templates. Source: pve-manager PVE/API2/Nodes.pm.
-func applianceEndpoints() []*endpoint {
-	return []*endpoint{
-		on("GET /nodes/{node}/aplinfo", anyone, "", (*call).listAppliances),
-		on("POST /nodes/{node}/aplinfo", need("/storage/{storage}", "Datastore.AllocateTemplate"), "storage* storage-id; template* string(..255)", (*call).fetchAppliance),
+func applianceEndpoints() []*Endpoint {
+	return []*Endpoint{
+		On("GET /nodes/{node}/aplinfo", Anyone, "", listAppliances),
+		On("POST /nodes/{node}/aplinfo", Need("/storage/{storage}", "Datastore.AllocateTemplate"), "storage* storage-id; template* string(..255)", fetchAppliance),
 	}
 }
 
-func (c *call) listAppliances() (any, error) {
+func listAppliances(c *call) (any, error) {
 	rows := []any{}
 	for _, a := range appliances {
 		rows = append(rows, a.row())
@@ -43,31 +43,31 @@ func (c *call) listAppliances() (any, error) {
 	return rows, nil
 }
 
-func (c *call) fetchAppliance() (any, error) {
+func fetchAppliance(c *call) (any, error) {
 	for _, a := range appliances {
-		if a.name != c.text("template") {
+		if a.name != c.Text("template") {
 			continue
 		}
-		st, err := c.s.storageOn(c.node(), c.text("storage"))
+		st, err := c.State.StorageOn(c.Node(), c.Text("storage"))
 		if err != nil {
 			return nil, err
 		}
-		if !st.holds("vztmpl") {
-			return nil, fail("storage '%s' does not support templates", st.name)
+		if !st.Holds("vztmpl") {
+			return nil, Fail("storage '%s' does not support templates", st.Name)
 		}
-		return c.fork(c.node(), "download", a.name, func(t *task) error {
-			id := st.name + ":vztmpl/" + a.name
-			if c.s.volume(t.node, id) != nil {
-				t.say("OK, got correct file already, no need to download")
+		return c.Fork(c.Node(), "download", a.name, func(t *task) error {
+			id := st.Name + ":vztmpl/" + a.name
+			if c.State.Volume(t.Node, id) != nil {
+				t.Say("OK, got correct file already, no need to download")
 				return nil
 			}
-			if err := t.busy(); err != nil {
+			if err := t.Busy(); err != nil {
 				return err
 			}
-			c.s.putFile(st, t.node, id, "vztmpl", a.data())
-			t.say("download of '%s' to '%s' finished", a.row()["location"], id)
+			putFile(c.State, st, t.Node, id, "vztmpl", a.data())
+			t.Say("download of '%s' to '%s' finished", a.row()["location"], id)
 			return nil
 		}), nil
 	}
-	return nil, invalid("template", "no such template")
+	return nil, Invalid("template", "no such template")
 }

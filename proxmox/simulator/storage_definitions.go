@@ -27,173 +27,173 @@ var storageNeeds = map[string]string{
 }
 
 // storageEndpoints are storages and their state on nodes. Source: pve-storage src/PVE/API2/Storage/.
-func storageEndpoints() []*endpoint {
-	use := need("/storage/{storage}", "Datastore.Audit|Datastore.AllocateSpace")
-	change := need("/storage", "Datastore.Allocate")
-	return []*endpoint{
-		on("GET /storage", anyone, "type "+storageKinds, (*call).listStorages),
-		on("POST /storage", change, "storage* storage-id; type* "+storageKinds+";"+storageChange+storageFixed, (*call).createStorage),
-		on("GET /storage/{storage}", need("/storage/{storage}", "Datastore.Allocate"), "", (*call).readStorage),
-		on("PUT /storage/{storage}", change, "delete configid-list(..4096); digest string(..64);"+storageChange, (*call).updateStorage),
-		on("DELETE /storage/{storage}", change, "", (*call).deleteStorage),
-		on("GET /nodes/{node}/storage", anyone, "storage storage-id; content storage-content-list; enabled bool; target node; format bool", (*call).nodeStorages),
-		on("GET /nodes/{node}/storage/{storage}", use, "", index("content download-url file-restore import-metadata oci-registry-pull prunebackups rrd rrddata status upload")),
-		on("GET /nodes/{node}/storage/{storage}/status", use, "", (*call).storageStatus),
+func storageEndpoints() []*Endpoint {
+	use := Need("/storage/{storage}", "Datastore.Audit|Datastore.AllocateSpace")
+	change := Need("/storage", "Datastore.Allocate")
+	return []*Endpoint{
+		On("GET /storage", Anyone, "type "+storageKinds, listStorages),
+		On("POST /storage", change, "storage* storage-id; type* "+storageKinds+";"+storageChange+storageFixed, createStorage),
+		On("GET /storage/{storage}", Need("/storage/{storage}", "Datastore.Allocate"), "", readStorage),
+		On("PUT /storage/{storage}", change, "delete configid-list(..4096); digest string(..64);"+storageChange, updateStorage),
+		On("DELETE /storage/{storage}", change, "", deleteStorage),
+		On("GET /nodes/{node}/storage", Anyone, "storage storage-id; content storage-content-list; enabled bool; target node; format bool", nodeStorages),
+		On("GET /nodes/{node}/storage/{storage}", use, "", Index("content download-url file-restore import-metadata oci-registry-pull prunebackups rrd rrddata status upload")),
+		On("GET /nodes/{node}/storage/{storage}/status", use, "", storageStatus),
 	}
 }
 
 // config is the storage as its configuration reads.
-func (st *storage) config() row {
-	r := row{"storage": st.name, "type": st.kind, "content": st.contentText()}
-	for k, v := range st.options {
+func config(st *Storage) Row {
+	r := Row{"storage": st.Name, "type": st.Kind, "content": st.ContentText()}
+	for k, v := range st.Options {
 		r[k] = v
 	}
-	if st.shared {
+	if st.Shared {
 		r["shared"] = 1
 	}
-	if len(st.nodes) > 0 {
-		r["nodes"] = strings.Join(st.nodes, ",")
+	if len(st.Nodes) > 0 {
+		r["nodes"] = strings.Join(st.Nodes, ",")
 	}
-	if st.disabled {
+	if st.Disabled {
 		r["disable"] = 1
 	}
 	return r
 }
 
-func (s *state) storageDigest() string {
+func storageDigest(s *State) string {
 	var b strings.Builder
-	for _, name := range sortedKeys(s.storages) {
-		b.Write(mustJSON(s.storages[name].config()))
+	for _, name := range SortedKeys(s.Storages) {
+		b.Write(MustJSON(config(s.Storages[name])))
 	}
-	return digestText(b.String())
+	return DigestText(b.String())
 }
 
-func (c *call) listStorages() (any, error) {
+func listStorages(c *call) (any, error) {
 	rows := []any{}
-	for _, name := range sortedKeys(c.s.storages) {
-		st := c.s.storages[name]
-		if !c.may("/storage/"+name, "Datastore.Audit|Datastore.AllocateSpace") || c.has("type") && c.text("type") != st.kind {
+	for _, name := range SortedKeys(c.State.Storages) {
+		st := c.State.Storages[name]
+		if !c.May("/storage/"+name, "Datastore.Audit|Datastore.AllocateSpace") || c.Has("type") && c.Text("type") != st.Kind {
 			continue
 		}
-		r := st.config()
-		r["digest"] = c.s.storageDigest()
+		r := config(st)
+		r["digest"] = storageDigest(c.State)
 		rows = append(rows, r)
 	}
 	return rows, nil
 }
 
-func (c *call) readStorage() (any, error) {
-	st := c.s.storages[c.text("storage")]
+func readStorage(c *call) (any, error) {
+	st := c.State.Storages[c.Text("storage")]
 	if st == nil {
-		return nil, fail("storage '%s' does not exist", c.text("storage"))
+		return nil, Fail("storage '%s' does not exist", c.Text("storage"))
 	}
-	r := st.config()
-	r["digest"] = c.s.storageDigest()
+	r := config(st)
+	r["digest"] = storageDigest(c.State)
 	return r, nil
 }
 
-func (c *call) createStorage() (any, error) {
-	name, kind := c.text("storage"), c.text("type")
-	return row{"storage": name, "type": kind}, c.locked(storageLock, "create storage failed", func() error {
-		if c.s.storages[name] != nil {
-			return fail("storage ID '%s' already defined", name)
+func createStorage(c *call) (any, error) {
+	name, kind := c.Text("storage"), c.Text("type")
+	return Row{"storage": name, "type": kind}, c.Locked(StorageLock, "create storage failed", func() error {
+		if c.State.Storages[name] != nil {
+			return Fail("storage ID '%s' already defined", name)
 		}
 		for _, k := range strings.Fields(storageNeeds[kind]) {
-			if !c.has(k) {
-				return fail("missing value for required option '%s'", k)
+			if !c.Has(k) {
+				return Fail("missing value for required option '%s'", k)
 			}
 		}
-		st := &storage{name: name, kind: kind, size: 1 << 40, options: map[string]string{}, content: []string{"images"}}
-		c.setStorage(st)
-		c.s.storages[name] = st
+		st := &Storage{Name: name, Kind: kind, Size: 1 << 40, Options: map[string]string{}, Content: []string{"images"}}
+		setStorage(c, st)
+		c.State.Storages[name] = st
 		return nil
 	})
 }
 
-func (c *call) setStorage(st *storage) {
-	for k := range c.params {
+func setStorage(c *call, st *Storage) {
+	for k := range c.Params {
 		switch k {
 		case "storage", "type", "delete", "digest":
 		case "content":
-			st.content = schema.SplitList(c.text(k))
-			slices.Sort(st.content)
+			st.Content = schema.SplitList(c.Text(k))
+			slices.Sort(st.Content)
 		case "nodes":
-			st.nodes = c.list(k)
+			st.Nodes = c.List(k)
 		case "shared":
-			st.shared = c.flag(k, false)
+			st.Shared = c.Flag(k, false)
 		case "disable":
-			st.disabled = c.flag(k, false)
+			st.Disabled = c.Flag(k, false)
 		default:
-			st.options[k] = c.text(k)
+			st.Options[k] = c.Text(k)
 		}
 	}
 }
 
-func (c *call) updateStorage() (any, error) {
-	if err := c.locked(storageLock, "update storage failed", c.changeStorage); err != nil {
+func updateStorage(c *call) (any, error) {
+	if err := c.Locked(StorageLock, "update storage failed", func() error { return changeStorage(c) }); err != nil {
 		return nil, err
 	}
-	st := c.s.storages[c.text("storage")]
-	return row{"storage": st.name, "type": st.kind}, nil
+	st := c.State.Storages[c.Text("storage")]
+	return Row{"storage": st.Name, "type": st.Kind}, nil
 }
 
-func (c *call) changeStorage() error {
-	st := c.s.storages[c.text("storage")]
+func changeStorage(c *call) error {
+	st := c.State.Storages[c.Text("storage")]
 	if st == nil {
-		return fail("storage '%s' does not exist", c.text("storage"))
+		return Fail("storage '%s' does not exist", c.Text("storage"))
 	}
-	if d := c.text("digest"); d != "" && d != c.s.storageDigest() {
-		return fail("detected modified configuration - file changed by other user? Try again.")
+	if d := c.Text("digest"); d != "" && d != storageDigest(c.State) {
+		return Fail("detected modified configuration - file changed by other user? Try again.")
 	}
 	changed := *st
-	changed.options = maps.Clone(st.options)
-	for _, k := range c.list("delete") {
+	changed.Options = maps.Clone(st.Options)
+	for _, k := range c.List("delete") {
 		switch k {
 		case "nodes":
-			changed.nodes = nil
+			changed.Nodes = nil
 		case "disable":
-			changed.disabled = false
+			changed.Disabled = false
 		default:
-			delete(changed.options, k)
+			delete(changed.Options, k)
 		}
 	}
-	c.setStorage(&changed)
+	setStorage(c, &changed)
 	*st = changed
 	return nil
 }
 
-func (c *call) deleteStorage() (any, error) {
-	return nil, c.locked(storageLock, "delete storage failed", func() error {
-		name := c.text("storage")
-		if c.s.storages[name] == nil {
-			return fail("storage '%s' does not exist", name)
+func deleteStorage(c *call) (any, error) {
+	return nil, c.Locked(StorageLock, "delete storage failed", func() error {
+		name := c.Text("storage")
+		if c.State.Storages[name] == nil {
+			return Fail("storage '%s' does not exist", name)
 		}
-		maps.DeleteFunc(c.s.volumes, func(_ string, v *volume) bool { return v.storage == name })
-		delete(c.s.storages, name)
+		maps.DeleteFunc(c.State.Volumes, func(_ string, v *volume) bool { return v.Storage == name })
+		delete(c.State.Storages, name)
 		return nil
 	})
 }
 
-// storageRow is a storage on a node in /cluster/resources.
-func (s *state) storageRow(st *storage, node string) row {
-	r := row{"id": "storage/" + node + "/" + st.name, "storage": st.name, "node": node, "type": "storage", "plugintype": st.kind,
-		"status": "available", "shared": bit(st.shared), "content": st.contentText()}
-	if n := s.nodes[node]; !n.online && s.now().Sub(n.down) > expiry {
+// StorageRow is a storage on a node in /cluster/resources.
+func StorageRow(s *State, st *Storage, node string) Row {
+	r := Row{"id": "storage/" + node + "/" + st.Name, "storage": st.Name, "node": node, "type": "storage", "plugintype": st.Kind,
+		"status": "available", "shared": Bit(st.Shared), "content": st.ContentText()}
+	if n := s.Nodes[node]; !n.Online && s.Now().Sub(n.Down) > Expiry {
 		r["status"] = "unknown"
 		return r
 	}
-	r["maxdisk"], r["disk"] = st.size, s.used(node, st.name)
+	r["maxdisk"], r["disk"] = st.Size, s.Used(node, st.Name)
 	return r
 }
 
-func (c *call) nodeStorages() (any, error) {
+func nodeStorages(c *call) (any, error) {
 	rows := []any{}
-	for _, name := range sortedKeys(c.s.storages) {
-		st := c.s.storages[name]
-		if !st.on(c.node()) || !c.may("/storage/"+name, "Datastore.Audit|Datastore.AllocateSpace") || !c.wantsStorage(st) {
+	for _, name := range SortedKeys(c.State.Storages) {
+		st := c.State.Storages[name]
+		if !st.On(c.Node()) || !c.May("/storage/"+name, "Datastore.Audit|Datastore.AllocateSpace") || !wantsStorage(c, st) {
 			continue
 		}
-		r := c.s.storageState(st, c.node())
+		r := storageState(c.State, st, c.Node())
 		r["storage"] = name
 		if used, total := r["used"].(int64), r["total"].(int64); total > 0 {
 			r["used_fraction"] = float64(used) / float64(total)
@@ -203,30 +203,30 @@ func (c *call) nodeStorages() (any, error) {
 	return rows, nil
 }
 
-func (c *call) wantsStorage(st *storage) bool {
-	if (c.flag("enabled", false) || c.has("content")) && st.disabled {
+func wantsStorage(c *call, st *Storage) bool {
+	if (c.Flag("enabled", false) || c.Has("content")) && st.Disabled {
 		return false
 	}
-	if c.has("storage") && c.text("storage") != st.name || c.has("target") && !st.on(c.text("target")) {
+	if c.Has("storage") && c.Text("storage") != st.Name || c.Has("target") && !st.On(c.Text("target")) {
 		return false
 	}
-	return !c.has("content") || slices.ContainsFunc(c.list("content"), st.holds)
+	return !c.Has("content") || slices.ContainsFunc(c.List("content"), st.Holds)
 }
 
-func (s *state) storageState(st *storage, node string) row {
-	r := row{"type": st.kind, "content": st.contentText(), "enabled": bit(!st.disabled), "active": bit(!st.disabled), "shared": bit(st.shared),
+func storageState(s *State, st *Storage, node string) Row {
+	r := Row{"type": st.Kind, "content": st.ContentText(), "enabled": Bit(!st.Disabled), "active": Bit(!st.Disabled), "shared": Bit(st.Shared),
 		"total": int64(0), "used": int64(0), "avail": int64(0)}
-	if !st.disabled {
-		used := s.used(node, st.name)
-		r["total"], r["used"], r["avail"] = st.size, used, max(0, st.size-used)
+	if !st.Disabled {
+		used := s.Used(node, st.Name)
+		r["total"], r["used"], r["avail"] = st.Size, used, max(0, st.Size-used)
 	}
 	return r
 }
 
-func (c *call) storageStatus() (any, error) {
-	st := c.s.storages[c.text("storage")]
-	if st == nil || !st.on(c.node()) {
-		return nil, invalid("storage", "No such storage.")
+func storageStatus(c *call) (any, error) {
+	st := c.State.Storages[c.Text("storage")]
+	if st == nil || !st.On(c.Node()) {
+		return nil, Invalid("storage", "No such storage.")
 	}
-	return c.s.storageState(st, c.node()), nil
+	return storageState(c.State, st, c.Node()), nil
 }

@@ -27,64 +27,64 @@ func normalName(name string) string {
 }
 
 // fileTarget checks where an upload or a download goes and returns the ID of the volume.
-func (c *call) fileTarget() (*storage, string, error) {
-	st, err := c.s.storageOn(c.node(), c.text("storage"))
+func fileTarget(c *call) (*Storage, string, error) {
+	st, err := c.State.StorageOn(c.Node(), c.Text("storage"))
 	if err != nil {
 		return nil, "", err
 	}
-	content, name := c.text("content"), normalName(c.text("filename"))
-	if !st.files() {
-		return nil, "", fail("can't upload to storage type '%s'", st.kind)
+	content, name := c.Text("content"), normalName(c.Text("filename"))
+	if !st.Files() {
+		return nil, "", Fail("can't upload to storage type '%s'", st.Kind)
 	}
 	if !fileNames[content].MatchString(name) {
 		if content == "import" {
-			return nil, "", invalid("filename", "invalid filename or wrong extension")
+			return nil, "", Invalid("filename", "invalid filename or wrong extension")
 		}
-		return nil, "", invalid("filename", "wrong file extension")
+		return nil, "", Invalid("filename", "wrong file extension")
 	}
-	if !st.holds(content) {
-		return nil, "", fail("storage '%s' does not support '%s' content", st.name, content)
+	if !st.Holds(content) {
+		return nil, "", Fail("storage '%s' does not support '%s' content", st.Name, content)
 	}
-	return st, st.name + ":" + content + "/" + name, nil
+	return st, st.Name + ":" + content + "/" + name, nil
 }
 
-func (c *call) uploadContent() (any, error) {
-	if err := c.s.reach(c.node()); err != nil && c.node() != c.s.local {
-		return nil, fail("can't activate storage '%s' on node '%s': command failed", c.text("storage"), c.node())
+func uploadContent(c *call) (any, error) {
+	if err := c.State.Reach(c.Node()); err != nil && c.Node() != c.State.Local {
+		return nil, Fail("can't activate storage '%s' on node '%s': command failed", c.Text("storage"), c.Node())
 	}
-	st, id, err := c.fileTarget()
+	st, id, err := fileTarget(c)
 	if err != nil {
 		return nil, err
 	}
-	if c.file == nil {
-		return nil, fail("temporary file does not exist")
+	if c.File == nil {
+		return nil, Fail("temporary file does not exist")
 	}
-	data, algorithm, want, content := c.file.data, c.text("checksum-algorithm"), c.text("checksum"), c.text("content")
+	data, algorithm, want, content := c.File.Data, c.Text("checksum-algorithm"), c.Text("checksum"), c.Text("content")
 	// An upload is not handed on to the node it names: the one that answers the API copies the file there.
-	return c.fork(c.s.local, "imgcopy", "", func(t *task) error {
-		if err := t.busy(); err != nil {
+	return c.Fork(c.State.Local, "imgcopy", "", func(t *task) error {
+		if err := t.Busy(); err != nil {
 			return err
 		}
 		if err := verifyChecksum(data, algorithm, want); err != nil {
 			return err
 		}
-		if !c.s.fits(st, t.node, int64(len(data))) {
-			return fail("import failed: cp: error writing '%s': No space left on device", st.pathOf(strings.TrimPrefix(id, st.name+":")))
+		if !c.State.Fits(st, t.Node, int64(len(data))) {
+			return Fail("import failed: cp: error writing '%s': No space left on device", st.PathOf(strings.TrimPrefix(id, st.Name+":")))
 		}
-		c.s.putFile(st, t.node, id, content, data)
-		t.say("finished file import successfully")
+		putFile(c.State, st, t.Node, id, content, data)
+		t.Say("finished file import successfully")
 		return nil
 	}), nil
 }
 
 // putFile stores a file, in the place of one that has its name.
-func (s *state) putFile(st *storage, node, id, content string, data []byte) {
-	_, name := splitVolume(id)
-	p, err := st.parseVolume(name)
+func putFile(s *State, st *Storage, node, id, content string, data []byte) {
+	_, name := SplitVolume(id)
+	p, err := st.ParseVolume(name)
 	if err != nil {
 		return // the name was checked before
 	}
-	s.putVolume(&volume{id: id, storage: st.name, node: node, content: content, format: p.format, size: int64(len(data)), data: data})
+	s.PutVolume(&volume{ID: id, Storage: st.Name, Node: node, Content: content, Format: p.Format, Size: int64(len(data)), Data: data})
 }
 
 var hashes = map[string]func() hash.Hash{"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New}
@@ -96,7 +96,7 @@ func verifyChecksum(data []byte, algorithm, want string) error {
 	h := hashes[algorithm]()
 	h.Write(data)
 	if got := hex.EncodeToString(h.Sum(nil)); !strings.EqualFold(got, want) {
-		return fail("checksum mismatch: got '%s' != expect '%s'", got, want)
+		return Fail("checksum mismatch: got '%s' != expect '%s'", got, want)
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func TestWhatARealmDemands(t *testing.T) {
 			a := stranger(t, s).call("POST", "/access/ticket", params)
 			got := fmt.Sprint(a.Status)
 			if data, ok := a.Data.(map[string]any); ok && data["NeedTFA"] != nil {
-				ticket, _ := s.tickets.Verify(data["ticket"].(string), "u@pve")
+				ticket, _ := s.state.Tickets.Verify(data["ticket"].(string), "u@pve")
 				got = strings.TrimPrefix(ticket, "!tfa!")
 			}
 			if got != c.want {
