@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"kubehenge.dev/proxmox/simulator/core"
 	"kubehenge.dev/proxmox/simulator/schema"
 	"kubehenge.dev/proxmox/simulator/wire"
 )
@@ -39,7 +40,7 @@ func (s *Server) serve(r *http.Request) wire.Response {
 	case !apiFormats[format]:
 		return plain(501, "no formatter for uri "+rest+", "+format)
 	}
-	c := &call{State: s.state, Context: r.Context(), Method: r.Method, Path: rest, Upgrade: r.Header.Get("Upgrade")}
+	c := &core.Call{State: s.state, Context: r.Context(), Method: r.Method, Path: rest, Upgrade: r.Header.Get("Upgrade")}
 	resp, delay := s.answer(c, r, format)
 	s.wait(c, delay)
 	s.record(c, resp)
@@ -65,10 +66,10 @@ func apiPath(path string) (format, rest string, isAPI bool) {
 		return "", "", false
 	}
 	format, rest, _ = strings.Cut(strings.TrimLeft(rest, "/"), "/")
-	return format, "/" + strings.Join(PathSegments(rest), "/"), true
+	return format, "/" + strings.Join(core.PathSegments(rest), "/"), true
 }
 
-func (s *Server) wait(c *call, d time.Duration) {
+func (s *Server) wait(c *core.Call, d time.Duration) {
 	if d <= 0 {
 		return
 	}
@@ -79,7 +80,7 @@ func (s *Server) wait(c *call, d time.Duration) {
 }
 
 // answer runs the checks in their order and returns the answer and how long to hold it back.
-func (s *Server) answer(c *call, r *http.Request, format string) (wire.Response, time.Duration) {
+func (s *Server) answer(c *core.Call, r *http.Request, format string) (wire.Response, time.Duration) {
 	if resp, bad := s.checkForm(r); bad {
 		return resp, 0
 	}
@@ -107,14 +108,14 @@ func (s *Server) answer(c *call, r *http.Request, format string) (wire.Response,
 	}
 	c.Endpoint, c.URI = end, uri
 	data, err := s.run(c, r)
-	var bare *BareError
+	var bare *core.BareError
 	if errors.As(err, &bare) {
 		return wire.Response{Status: bare.Status, Reason: bare.Message}, delay
 	}
-	if errors.Is(err, ErrUnreachable) {
+	if errors.Is(err, core.ErrUnreachable) {
 		return wire.Response{Status: 595, Reason: s.state.UnreachableReason(c.Node())}, s.state.Profile.Unreachable
 	}
-	var login *LoginError
+	var login *core.LoginError
 	if errors.As(err, &login) {
 		delay, err = s.state.Profile.LoginDelay, login.APIError
 	}
@@ -140,7 +141,7 @@ func (s *Server) checkForm(r *http.Request) (wire.Response, bool) {
 }
 
 // run is what happens after sign-in and route.
-func (s *Server) run(c *call, r *http.Request) (any, error) {
+func (s *Server) run(c *core.Call, r *http.Request) (any, error) {
 	if err := allowedToken(c, r); err != nil {
 		return nil, err
 	}
@@ -158,19 +159,19 @@ func (s *Server) run(c *call, r *http.Request) (any, error) {
 	s.state.Mu.Lock()
 	defer s.state.Mu.Unlock()
 	if errs := c.Endpoint.Verify(c.Params); len(errs) > 0 {
-		return nil, InvalidAll(errs)
+		return nil, core.InvalidAll(errs)
 	}
 	return c.Endpoint.Run(c)
 }
 
 // admit asks whether the caller may, then whether the node is there.
-func (s *Server) admit(c *call) error {
+func (s *Server) admit(c *core.Call) error {
 	s.state.Mu.Lock()
 	defer s.state.Mu.Unlock()
 	if err := c.Endpoint.Guard(c); err != nil {
-		var api *APIError
+		var api *core.APIError
 		if c.Endpoint.Upload && errors.As(err, &api) {
-			return &BareError{api} // told before the body was read
+			return &core.BareError{APIError: api} // told before the body was read
 		}
 		return err
 	}
@@ -181,17 +182,17 @@ func (s *Server) admit(c *call) error {
 }
 
 // written is an answer with a body in a format.
-func written(format string, status int, reason string, body Row) wire.Response {
+func written(format string, status int, reason string, body core.Row) wire.Response {
 	if format == "htmljs" { // for forms that upload files into a frame
-		return wire.Response{Status: status, Reason: reason, Header: [][2]string{{"Content-Type", "text/html;charset=UTF-8"}}, Body: []byte(html.EscapeString(string(MustJSON(body))))}
+		return wire.Response{Status: status, Reason: reason, Header: [][2]string{{"Content-Type", "text/html;charset=UTF-8"}}, Body: []byte(html.EscapeString(string(core.MustJSON(body))))}
 	}
-	return wire.Response{Status: status, Reason: reason, Header: [][2]string{{"Content-Type", "application/json;charset=UTF-8"}}, Body: MustJSON(body)}
+	return wire.Response{Status: status, Reason: reason, Header: [][2]string{{"Content-Type", "application/json;charset=UTF-8"}}, Body: core.MustJSON(body)}
 }
 
 // encode writes data or an error in the envelope of the format.
-func encode(format string, data any, c *call, err error) wire.Response {
+func encode(format string, data any, c *core.Call, err error) wire.Response {
 	if err == nil {
-		body := Row{"data": data}
+		body := core.Row{"data": data}
 		if c.Total != nil && *c.Total > 0 {
 			body["total"] = *c.Total
 		}
@@ -204,7 +205,7 @@ func encode(format string, data any, c *call, err error) wire.Response {
 		return written(format, 200, "OK", body)
 	}
 	status, errs := 500, schema.Errors(nil)
-	var api *APIError
+	var api *core.APIError
 	if errors.As(err, &api) {
 		status, errs = api.Status, api.Errors
 	}
@@ -213,7 +214,7 @@ func encode(format string, data any, c *call, err error) wire.Response {
 		return wire.Response{Status: 400, Reason: "Bad Request"}
 	}
 	first, _, _ := strings.Cut(message, "\n")
-	body := Row{"data": nil, "message": message + "\n"}
+	body := core.Row{"data": nil, "message": message + "\n"}
 	if status == 501 {
 		body["message"] = message
 	}
@@ -227,6 +228,6 @@ func encode(format string, data any, c *call, err error) wire.Response {
 	return written(format, status, first, body)
 }
 
-func notImplemented(c *call) error {
-	return &APIError{Status: 501, Message: "Method '" + c.Method + " " + c.Path + "' not implemented"}
+func notImplemented(c *core.Call) error {
+	return &core.APIError{Status: 501, Message: "Method '" + c.Method + " " + c.Path + "' not implemented"}
 }

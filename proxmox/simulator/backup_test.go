@@ -7,6 +7,8 @@ import (
 	"time"
 
 	testingclock "k8s.io/utils/clock/testing"
+
+	"kubehenge.dev/proxmox/simulator/api/backup"
 )
 
 func TestBackupsAreMadeAndRestored(t *testing.T) {
@@ -97,10 +99,11 @@ func TestABackupJobStartsOnceWhenItIsDue(t *testing.T) {
 	}{{half.Add(-time.Second), 0}, {half, 1}, {half.Add(time.Minute), 1}, {half.Add(24 * time.Hour), 2}} {
 		clock.SetTime(look.at)
 		s.state.Mu.Lock()
-		RunJobs(s.state)
+		backup.RunJobs(s.state)
 		s.state.Mu.Unlock()
-		if r = root(t, s); len(r.must("GET", "/nodes/pve1/tasks", params{"typefilter": "vzdump", "source": "all"}).([]any)) != look.want {
-			t.Errorf("at %s there are not %d backups", look.at, look.want)
+		r = root(t, s)
+		if tasks := r.must("GET", "/nodes/pve1/tasks", params{"typefilter": "vzdump", "source": "all"}).([]any); len(tasks) != look.want {
+			t.Errorf("at %s: %d backups were started, want %d: %v", look.at, len(tasks), look.want, tasks)
 		}
 	}
 }

@@ -39,7 +39,9 @@ func TestTicketsExpireAfterTwoHours(t *testing.T) {
 }
 
 func TestTasksTakeTheirTime(t *testing.T) {
-	s, clock := faked(t, func(o *Options) { o.Profile = Profile{Tasks: map[string]time.Duration{"qmclone": 10 * time.Second}} })
+	s, clock := faked(t, func(o *Options) {
+		o.Profile = Profile{Tasks: map[string]time.Duration{"qmclone": 10 * time.Second}}
+	})
 	c := root(t, s)
 	a := c.call("POST", "/nodes/pve1/qemu/9000/clone", map[string]any{"newid": 100, "pool": "kubehenge"})
 	upid := a.Data.(string)
@@ -72,10 +74,10 @@ func waitFor(t *testing.T, s *Server, step func(), done func() bool) {
 		select {
 		case <-s.state.Done:
 		case <-time.After(10 * time.Second):
-			t.Fatal("nothing happens")
+			t.Fatalf("for 10 s nothing ended in the background; tasks: %+v", s.Snapshot().Tasks)
 		}
 	}
-	t.Fatal("it did not happen")
+	t.Fatalf("after 500 steps it is still not so; tasks: %+v", s.Snapshot().Tasks)
 }
 
 func TestARunningTaskCanBeStopped(t *testing.T) {
@@ -92,8 +94,8 @@ func TestARunningTaskCanBeStopped(t *testing.T) {
 			t.Errorf("%s was left behind", v.ID)
 		}
 	}
-	if s.Snapshot().VM(100) != nil {
-		t.Error("the machine was left behind")
+	if vm := s.Snapshot().VM(100); vm != nil {
+		t.Errorf("the machine was left behind: %+v", *vm)
 	}
 }
 
@@ -187,12 +189,13 @@ func TestNodeThatIsOff(t *testing.T) {
 		}
 	}
 	row := func() map[string]any {
-		for _, r := range c.must("GET", "/cluster/resources", map[string]any{"type": "vm"}).([]any) {
+		rows := c.must("GET", "/cluster/resources", map[string]any{"type": "vm"}).([]any)
+		for _, r := range rows {
 			if r.(map[string]any)["vmid"] == float64(100) {
 				return r.(map[string]any)
 			}
 		}
-		t.Fatal("no row")
+		t.Fatalf("machine 100 is not among %v", rows)
 		return nil
 	}
 	if r := row(); r["status"] != "running" || r["name"] != "web" {
@@ -326,7 +329,7 @@ func TestBadInventories(t *testing.T) {
 			}
 			if s, err := New(Options{Inventory: inv}); err == nil {
 				s.Close()
-				t.Error("no error")
+				t.Errorf("no error for the inventory\n%s", text)
 			}
 		})
 	}
@@ -343,7 +346,7 @@ func TestPageShowsWhatThereIs(t *testing.T) {
 		}
 	}
 	if strings.Contains(got, "<script") {
-		t.Error("there is script on the page")
+		t.Errorf("there is script on the page:\n%s", got)
 	}
 }
 

@@ -66,7 +66,7 @@ func (c *caller) do(method, path, contentType string, body []byte) answer {
 	c.t.Helper()
 	req, err := http.NewRequest(method, c.s.URL()+path, bytes.NewReader(body))
 	if err != nil {
-		c.t.Fatal(err)
+		c.t.Fatalf("%s %s: %v", method, path, err)
 	}
 	req.Header = c.header.Clone()
 	if body == nil {
@@ -76,12 +76,12 @@ func (c *caller) do(method, path, contentType string, body []byte) answer {
 	}
 	resp, err := c.client.Do(req)
 	if err != nil {
-		c.t.Fatal(err)
+		c.t.Fatalf("%s %s: no answer: %v", method, path, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	data, err := io.ReadAll(resp.Body)
 	if err != nil {
-		c.t.Fatal(err)
+		c.t.Fatalf("%s %s: answer %s, cut short after %d bytes: %v", method, path, resp.Status, len(data), err)
 	}
 	a := answer{Status: resp.StatusCode, Body: string(data)}
 	_, a.Reason, _ = strings.Cut(resp.Status, " ")

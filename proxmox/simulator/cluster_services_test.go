@@ -305,7 +305,7 @@ func TestAFaultInACreationLeavesNothingBehind(t *testing.T) {
 	s.AddFault(Fault{Method: "POST", Path: "/qemu$", TaskExit: "unable to create VM 500 - out of space", Times: 1})
 	upid := c.call("POST", "/nodes/pve1/qemu", params{"vmid": 500}).Data.(string)
 	if s.Snapshot().VM(500) == nil {
-		t.Error("the machine is not there while its task runs")
+		t.Errorf("the machine is not there while its task runs; tasks: %+v", s.Snapshot().Tasks)
 	}
 	waitFor(t, s, func() { clock.Step(time.Minute) }, func() bool { return c.exit(upid) != "" })
 	if exit := c.exit(upid); exit != "unable to create VM 500 - out of space" || s.Snapshot().VM(500) != nil {

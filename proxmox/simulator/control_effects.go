@@ -10,6 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"kubehenge.dev/proxmox/simulator/api/access"
+	"kubehenge.dev/proxmox/simulator/api/guest"
+	"kubehenge.dev/proxmox/simulator/core"
 	"kubehenge.dev/proxmox/simulator/fault"
 	"kubehenge.dev/proxmox/simulator/permission"
 	"kubehenge.dev/proxmox/simulator/wire"
@@ -48,7 +51,7 @@ func (s *Server) Apply(effect string) error {
 }
 
 // after lets an effect happen and signs the caller in anew: its token may be gone, its ticket out of date.
-func (s *Server) after(effect string, c *call, r *http.Request, end *Endpoint) *wire.Response {
+func (s *Server) after(effect string, c *core.Call, r *http.Request, end *core.Endpoint) *wire.Response {
 	if err := s.Apply(effect); err != nil {
 		s.state.Log.Warn("effect of a fault", "error", err)
 	}
@@ -96,16 +99,16 @@ func (s *Server) recoverOn(args []string) error {
 	if s.state.Nodes[args[1]] == nil {
 		return fmt.Errorf("no node %q", args[1])
 	}
-	wasOn := g.State != Stopped
-	Cut(s.state, g)
+	wasOn := g.State != core.Stopped
+	guest.Cut(s.state, g)
 	g.Node = args[1]
 	delete(g.Conf, "lock")
 	if !wasOn {
 		return nil
 	}
-	s.state.Fork(nil, g.Node, TaskKind(g, "start"), Itoa(g.VMID), func(t *task) error {
+	s.state.Fork(nil, g.Node, core.TaskKind(g, "start"), core.Itoa(g.VMID), func(t *core.Task) error {
 		t.Say("task started by HA resource agent")
-		return PowerOn(s.state, t, g.Node, g.VMID, false)
+		return guest.PowerOn(s.state, t, g.Node, g.VMID, false)
 	})
 	return nil
 }
@@ -128,8 +131,8 @@ func (s *Server) loseGuest(args []string) error {
 	if err != nil {
 		return err
 	}
-	Cut(s.state, g)
-	maps.DeleteFunc(s.state.Volumes, func(_ string, v *volume) bool { return v.VMID == g.VMID && v.Content != "backup" })
+	guest.Cut(s.state, g)
+	maps.DeleteFunc(s.state.Volumes, func(_ string, v *core.Volume) bool { return v.VMID == g.VMID && v.Content != "backup" })
 	s.state.ACL.RemoveGuest(g.VMID)
 	delete(s.state.Guests, g.VMID)
 	return nil
@@ -147,7 +150,7 @@ func (s *Server) revokeToken(args []string) error {
 	s.state.Mu.Lock()
 	defer s.state.Mu.Unlock()
 	user, name := permission.SplitToken(args[0])
-	if _, err := TokenOf(s.state, user, name); err != nil {
+	if _, err := access.TokenOf(s.state, user, name); err != nil {
 		return err
 	}
 	delete(s.state.ACL.Users[user].Tokens, name)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"kubehenge.dev/proxmox/simulator/core"
 )
 
 // RemoveNode takes a node that is off out of the cluster for good, and with it what an administrator then removes of it:
@@ -30,8 +32,8 @@ func (s *Server) RemoveNode(name string) error {
 			s.dropGuest(g)
 		}
 	}
-	maps.DeleteFunc(s.state.Volumes, func(_ string, v *volume) bool { return v.Node == name })
-	s.state.HA.Commands = slices.DeleteFunc(s.state.HA.Commands, func(c HACommand) bool { return c.Node == name })
+	maps.DeleteFunc(s.state.Volumes, func(_ string, v *core.Volume) bool { return v.Node == name })
+	s.state.HA.Commands = slices.DeleteFunc(s.state.HA.Commands, func(c core.HACommand) bool { return c.Node == name })
 	delete(s.state.HA.Resting, name)
 	delete(s.state.Nodes, name)
 	s.state.ManageSoon()
@@ -39,9 +41,9 @@ func (s *Server) RemoveNode(name string) error {
 }
 
 // dropGuest removes a guest's configuration and no more; what plays the guest learns of it in the background.
-func (s *Server) dropGuest(g *guest) {
+func (s *Server) dropGuest(g *core.Guest) {
 	s.state.ACL.RemoveGuest(g.VMID)
-	delete(s.state.Walls, Itoa(g.VMID))
+	delete(s.state.Walls, core.Itoa(g.VMID))
 	delete(s.state.Guests, g.VMID)
 	if s.state.Inside == nil || g.Kind != "qemu" {
 		return

@@ -1,13 +1,17 @@
 package simulator
 
-import "fmt"
+import (
+	"fmt"
+
+	"kubehenge.dev/proxmox/simulator/api/nodes"
+)
 
 // SetNodeOnline switches a node on or off. Guests on a node that goes off lose their power with it; those that start by
 // themselves (onboot) run again when it comes back.
 func (s *Server) SetNodeOnline(name string, online bool) error {
 	s.state.Mu.Lock()
 	defer s.state.Mu.Unlock()
-	return Switch(s.state, name, online)
+	return nodes.Switch(s.state, name, online)
 }
 
 // SetLock puts a lock on a guest, as a backup does; an empty one takes it away.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"kubehenge.dev/proxmox/simulator/core"
 )
 
 // delegates is a lab in which boss@pve may make users in the group tenants, hand out what it has on its pool, and nothing
@@ -86,7 +88,7 @@ func TestDelegation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := delegates(t)
-			who := Or(c.who, "boss@pve")
+			who := core.Or(c.who, "boss@pve")
 			a := as(t, s, who, "password-boss").call(c.method, c.path, c.params)
 			if got := told(a); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
@@ -104,7 +106,7 @@ func told(a answer) string {
 	for _, line := range strings.Split(strings.TrimSpace(messageOf(a)), "\n") {
 		parts = append(parts, strings.TrimSpace(line))
 	}
-	for _, k := range SortedKeys(a.Errors) {
+	for _, k := range core.SortedKeys(a.Errors) {
 		parts = append(parts, k+": "+strings.TrimSpace(a.Errors[k]))
 	}
 	return strings.Join(parts, " ")

@@ -12,25 +12,29 @@
 //
 // # Where is what
 //
-// The routes of a part of the API stand at the top of its file, each with who may call it, what it takes and what it does.
+// Here is what users of the simulator touch, and how a call is answered:
 //
-//	api_      how a call is answered: sign-in, routes, parameters, privileges, locks, errors
-//	access_   users, tokens, groups, roles, ACLs, realms and their directories, second factors, OpenID
-//	cluster_  what concerns the whole cluster: state, options, replication, SDN, and what is only kept for others to act on
-//	nodes, nodes_   nodes with their networks, systems and figures of the past
-//	pools, console, firewall_
-//	backup, backup_ jobs, backups and restoring them
-//	ha_       resources, rules and groups, and the manager's cycle
-//	lxc_      containers
-//	snapshots of machines and containers
-//	storage_  storages, volumes, uploads, downloads, templates
-//	task_     what goes on after a call was answered
-//	vm_       virtual machines
-//	inventory what there is at the beginning, and how it is saved
-//	control_  faults and effects, from Go and over HTTP; command.go from a command line
+//	server, start, profile, guests   what a test or the lab begins with
+//	inventory, inventory_   what there is at the beginning, how it is made, and how it is saved
+//	snapshot, record        what is, and what was called, for tests to look at
+//	control_                faults and effects, from Go and over HTTP; command.go from a command line
+//	answer, signin, params, routes   a call on its way: sign-in, route, parameters, handler, answer
+//	page                    a page to look at
 //
-// What decides without the API has packages of its own below this one: permission (rights), schema (parameters), ticket, tfa and
+// The handlers stand in packages below api, by area as Proxmox VE's API viewer has them; their routes are at the top of their
+// files, each with who may call it, what it takes and what it does:
+//
+//	api/access, cluster, nodes, storage, pools, sdn, firewall, ha, backup, replication
+//	api/guest               what machines and containers have alike: power, snapshots, migration, deletion
+//	api/qemu, api/lxc       machines; containers
+//
+// They stand on package core: the state of the cluster ([core.State]), a call ([core.Call]), routes, guards, locks, tasks, errors.
+// A handler is a function of a call. It runs with the lock of the state held, and so does a task except while it sleeps or asks a
+// guest. Packages below api may use api/guest and api/storage; where the HA manager and the kinds of guests need each other, the
+// state carries a function (State.Manager, State.Kinds).
+//
+// What decides without the API has packages of its own beside these: permission (rights), schema (parameters), ticket, tfa and
 // openid (sign-in), guestconf and cloudinit (options of guests), ha (placement), firewall, network and sdn (networks), calendar and
-// retention (backups), rrd, console, fault (what goes wrong), wire (HTTP). Package recordings replays what a real Proxmox VE was
-// asked, and answered.
+// retention (backups), rrd, console, fault (what goes wrong), wire (HTTP). Package inside is what happens inside machines, package
+// recordings replays what a real Proxmox VE was asked, and answered.
 package simulator

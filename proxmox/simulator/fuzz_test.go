@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"kubehenge.dev/proxmox/simulator/api/qemu"
+	"kubehenge.dev/proxmox/simulator/core"
 	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/permission"
 	"kubehenge.dev/proxmox/simulator/schema"
@@ -84,7 +86,7 @@ func FuzzRoutes(f *testing.F) {
 			return
 		}
 		for _, segment := range e.Path {
-			if name, isParam := Parameter(segment); isParam && values[name] == "" {
+			if name, isParam := core.Parameter(segment); isParam && values[name] == "" {
 				t.Errorf("%s %q matches %v without a %s", method, path, e.Path, name)
 			}
 		}
@@ -137,7 +139,7 @@ func FuzzDrive(f *testing.F) {
 		s.state.Mu.Lock()
 		defer s.state.Mu.Unlock()
 		before := len(s.state.Volumes)
-		_, made, err := MakeDrive(s.state, "pve1", 100, option, value)
+		_, made, err := qemu.MakeDrive(s.state, "pve1", 100, option, value)
 		if made != nil {
 			s.state.DropVolume(made)
 		}

@@ -76,7 +76,7 @@ func (w *goWorld) done(what string) func(*goproxmox.Task, error) {
 func TestGoProxmoxReadsTheCluster(t *testing.T) {
 	w := newGoWorld(t)
 	if v := got[*goproxmox.Version](w, "version")(w.client.Version(w.ctx)); v.Version == "" {
-		t.Error("no version")
+		t.Errorf("no version in %+v", *v)
 	}
 	nodes := got[goproxmox.NodeStatuses](w, "nodes")(w.client.Nodes(w.ctx))
 	if len(nodes) != 3 || nodes[0].MaxMem != w.node.Memory.Total || nodes[0].Disk != w.node.RootFS.Used {

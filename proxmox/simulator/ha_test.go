@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"kubehenge.dev/proxmox/simulator/core"
 )
 
 // services is a lab with running machines on nodes, all of them HA resources.
@@ -26,7 +28,7 @@ func placesOf(s *Server) string {
 	for _, vm := range s.Snapshot().VMs {
 		switch {
 		case vm.Template:
-		case vm.Status == Running:
+		case vm.Status == core.Running:
 			list = append(list, vm.Node)
 		default:
 			list = append(list, "("+vm.Node+")")
@@ -158,8 +160,8 @@ func TestMachinesOfTheHAManagerAreDeletedWithPurgeOnly(t *testing.T) {
 	if r := c.must("GET", "/cluster/ha/rules/apart", nil).(map[string]any); r["resources"] != "vm:101" || r["errors"] == nil {
 		t.Errorf("rule after purge: %v", r)
 	}
-	if s.Snapshot().VM(100) != nil {
-		t.Error("the machine is still there")
+	if vm := s.Snapshot().VM(100); vm != nil {
+		t.Errorf("the machine is still there: %+v", *vm)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"kubehenge.dev/proxmox/simulator/core"
 	"kubehenge.dev/proxmox/simulator/firewall"
 )
 
@@ -82,6 +83,12 @@ type RealmSpec struct {
 	// Directory is what the server behind a realm of type ldap or ad holds.
 	Directory *Directory `json:"directory,omitempty"`
 }
+
+// Directory is what stands in the LDAP or Active Directory server behind a realm.
+type Directory = core.Directory
+
+// DirectoryUser is a user in a Directory.
+type DirectoryUser = core.DirectoryUser
 
 // UserSpec is a user with its tokens.
 type UserSpec struct {

@@ -3,19 +3,20 @@ package simulator
 import (
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/core"
 	"kubehenge.dev/proxmox/simulator/firewall"
 )
 
 // loadFirewalls makes the firewalls of an inventory: the cluster's first, whose names the others may use.
 func (s *Server) loadFirewalls(inv *Inventory) error {
-	for _, key := range SortedKeys(inv.Firewalls) {
+	for _, key := range core.SortedKeys(inv.Firewalls) {
 		s.state.Wall(key).Load(inv.Firewalls[key])
 	}
-	for _, key := range SortedKeys(inv.Firewalls) {
+	for _, key := range core.SortedKeys(inv.Firewalls) {
 		at := firewall.Place{Env: envOf(key), Cluster: s.state.Wall(firewall.Cluster), Own: s.state.Walls[key]}
 		for i, r := range s.state.Walls[key].Rules {
 			if field, text := firewall.Verify(r, at); field != "" {
-				return Fail("%s: rule %d: %s: %s", key, i, field, text)
+				return core.Fail("%s: rule %d: %s: %s", key, i, field, text)
 			}
 		}
 	}
@@ -26,7 +27,7 @@ func (s *Server) loadFirewalls(inv *Inventory) error {
 func envOf(key string) string {
 	kind, _, _ := strings.Cut(key, "/")
 	switch {
-	case Atoi64(key) > 0:
+	case core.Atoi64(key) > 0:
 		return firewall.VM
 	case kind == "node":
 		return firewall.Host

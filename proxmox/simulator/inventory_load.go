@@ -8,6 +8,11 @@ import (
 	"sync"
 
 	"kubehenge.dev/proxmox/access"
+	"kubehenge.dev/proxmox/simulator/api/guest"
+	"kubehenge.dev/proxmox/simulator/api/lxc"
+	"kubehenge.dev/proxmox/simulator/api/pools"
+	"kubehenge.dev/proxmox/simulator/api/qemu"
+	"kubehenge.dev/proxmox/simulator/core"
 	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/network"
 	"kubehenge.dev/proxmox/simulator/permission"
@@ -17,7 +22,7 @@ import (
 // load makes the state that an inventory describes.
 func (s *Server) load(inv *Inventory) error {
 	s.state.Clear()
-	s.state.Cluster, s.state.Options = inv.Cluster, CopyMap(inv.Options)
+	s.state.Cluster, s.state.Options = inv.Cluster, core.CopyMap(inv.Options)
 	steps := []struct {
 		name string
 		load func(*Inventory) error
@@ -39,8 +44,8 @@ func (s *Server) loadNodes(inv *Inventory) error {
 		if err := schema.CheckFormat("node", "", spec.Name); err != nil || s.state.Nodes[spec.Name] != nil {
 			return fmt.Errorf("name %q is not valid or is there twice", spec.Name)
 		}
-		n := &Node{Name: spec.Name, Address: spec.Address, ID: i + 1, CPUs: Or(spec.CPUs, 16), Memory: int64(Or(spec.MemoryMiB, 65536)) << 20,
-			Network: network.New(bridgesOr(spec.Bridges, "vmbr0"), PrefixLength(spec.Address)), System: NewSystem(spec.Name, spec.Address),
+		n := &core.Node{Name: spec.Name, Address: spec.Address, ID: i + 1, CPUs: core.Or(spec.CPUs, 16), Memory: int64(core.Or(spec.MemoryMiB, 65536)) << 20,
+			Network: network.New(bridgesOr(spec.Bridges, "vmbr0"), core.PrefixLength(spec.Address)), System: core.NewSystem(spec.Name, spec.Address),
 			Online: !spec.Offline, Started: s.state.Now(), Fingerprint: fingerprint()}
 		if spec.Offline {
 			n.Down = s.state.Now()
@@ -72,22 +77,22 @@ func (s *Server) loadStorages(inv *Inventory) error {
 	for _, spec := range inv.Storages {
 		content := schema.SplitList(spec.Content)
 		slices.Sort(content)
-		s.state.Storages[spec.Name] = &Storage{Name: spec.Name, Kind: spec.Type, Content: content, Shared: spec.Shared, Nodes: spec.Nodes, Disabled: spec.Disabled,
-			Size: int64(Or(spec.SizeGiB, 1000)) << 30, Options: CopyMap(spec.Options)}
+		s.state.Storages[spec.Name] = &core.Storage{Name: spec.Name, Kind: spec.Type, Content: content, Shared: spec.Shared, Nodes: spec.Nodes, Disabled: spec.Disabled,
+			Size: int64(core.Or(spec.SizeGiB, 1000)) << 30, Options: core.CopyMap(spec.Options)}
 	}
 	s.loadSDN(inv)
 	return nil
 }
 
 func (s *Server) loadUsers(inv *Inventory) error {
-	s.state.Realms["pam"] = &Realm{Name: "pam", Kind: "pam", Options: map[string]string{}, Comment: "Linux PAM standard authentication"}
-	s.state.Realms["pve"] = &Realm{Name: "pve", Kind: "pve", Options: map[string]string{}, Comment: "Proxmox VE authentication server"}
+	s.state.Realms["pam"] = &core.Realm{Name: "pam", Kind: "pam", Options: map[string]string{}, Comment: "Linux PAM standard authentication"}
+	s.state.Realms["pve"] = &core.Realm{Name: "pve", Kind: "pve", Options: map[string]string{}, Comment: "Proxmox VE authentication server"}
 	for _, r := range inv.Realms {
 		comment := r.Comment
 		if old := s.state.Realms[r.Name]; old != nil && comment == "" {
 			comment = old.Comment
 		}
-		s.state.Realms[r.Name] = &Realm{Name: r.Name, Kind: r.Type, Comment: comment, IsDefault: r.Default, Options: CopyMap(r.Options), Directory: r.Directory}
+		s.state.Realms[r.Name] = &core.Realm{Name: r.Name, Kind: r.Type, Comment: comment, IsDefault: r.Default, Options: core.CopyMap(r.Options), Directory: r.Directory}
 	}
 	for _, spec := range inv.Users {
 		u := &permission.User{Enable: !spec.Disabled, Expire: spec.Expire, Password: spec.Password, Email: spec.Email, Comment: spec.Comment, Tokens: map[string]*permission.Token{}}
@@ -97,17 +102,17 @@ func (s *Server) loadUsers(inv *Inventory) error {
 		s.state.ACL.Users[spec.ID] = u
 	}
 	for _, g := range inv.Groups {
-		s.state.ACL.Groups[g.ID] = &permission.Group{Comment: g.Comment, Users: SetOf(g.Users)}
+		s.state.ACL.Groups[g.ID] = &permission.Group{Comment: g.Comment, Users: core.SetOf(g.Users)}
 	}
 	return nil
 }
 
 func (s *Server) loadACLs(inv *Inventory) error {
 	for _, r := range access.Builtin(s.state.Version) {
-		s.state.ACL.Roles[r.Name] = SetOf(r.Privileges)
+		s.state.ACL.Roles[r.Name] = core.SetOf(r.Privileges)
 	}
 	for _, r := range inv.Roles {
-		s.state.ACL.Roles[r.ID] = SetOf(r.Privileges)
+		s.state.ACL.Roles[r.ID] = core.SetOf(r.Privileges)
 	}
 	if p := inv.Kubehenge; p != nil {
 		s.grant(access.Place{WorkloadPool: p.WorkloadPool, TemplatePool: p.TemplatePool, Disks: p.Disks, ISO: p.ISO, Bridges: p.Bridges, HA: p.HA})
@@ -134,7 +139,7 @@ func (s *Server) loadACLs(inv *Inventory) error {
 // grant gives Kubehenge's users, tokens and group their roles.
 func (s *Server) grant(place access.Place) {
 	for _, r := range access.Roles(place, s.state.Version) {
-		s.state.ACL.Roles[r.Name] = SetOf(r.Privileges)
+		s.state.ACL.Roles[r.Name] = core.SetOf(r.Privileges)
 	}
 	for _, e := range access.Entries(place) {
 		s.state.ACL.Grant(e.Path, string(e.Kind), e.To, e.Role, e.Propagate)
@@ -146,8 +151,8 @@ func (s *Server) loadPools(inv *Inventory) error {
 		if err := schema.CheckFormat("poolid", "", spec.ID); err != nil {
 			return err
 		}
-		p := newPool(spec.Comment)
-		p.Storages = SetOf(spec.Storages)
+		p := pools.New(spec.Comment)
+		p.Storages = core.SetOf(spec.Storages)
 		s.state.ACL.Pools[spec.ID] = p
 	}
 	return nil
@@ -161,7 +166,7 @@ func (s *Server) loadGuests(inv *Inventory) error {
 		if s.state.Guests[spec.VMID] != nil {
 			return fmt.Errorf("VM %d is there twice", spec.VMID)
 		}
-		g := &guest{VMID: spec.VMID, Kind: Or(spec.Type, "qemu"), Node: spec.Node, Conf: CopyMap(spec.Config), State: Stopped}
+		g := &core.Guest{VMID: spec.VMID, Kind: core.Or(spec.Type, "qemu"), Node: spec.Node, Conf: core.CopyMap(spec.Config), State: core.Stopped}
 		s.state.Guests[g.VMID] = g
 		complete := s.complete
 		if g.Kind == "lxc" {
@@ -172,7 +177,7 @@ func (s *Server) loadGuests(inv *Inventory) error {
 		}
 		if spec.Running {
 			s.state.PIDs++
-			g.State, g.Started, g.PID = Running, s.state.Now(), s.state.PIDs
+			g.State, g.Started, g.PID = core.Running, s.state.Now(), s.state.PIDs
 		}
 		if spec.Pool != "" {
 			if s.state.ACL.Pools[spec.Pool] == nil {
@@ -185,12 +190,12 @@ func (s *Server) loadGuests(inv *Inventory) error {
 }
 
 // complete gives a machine of an inventory what every machine has, and makes the images that it names.
-func (s *Server) complete(g *guest) error {
+func (s *Server) complete(g *core.Guest) error {
 	if err := checkOptions(g.Conf); err != nil {
 		return err
 	}
 	meta := g.Conf["meta"]
-	Identify(s.state, g.Conf)
+	qemu.Identify(s.state, g.Conf)
 	if meta != "" {
 		g.Conf["meta"] = meta
 	}
@@ -198,11 +203,11 @@ func (s *Server) complete(g *guest) error {
 	if g.Conf["tags"] == "" {
 		delete(g.Conf, "tags")
 	}
-	for _, name := range SortedKeys(g.Conf) {
+	for _, name := range core.SortedKeys(g.Conf) {
 		if !guestconf.NetName.MatchString(name) {
 			continue
 		}
-		value, err := netValue(name, g.Conf[name], s.state.Options["mac_prefix"])
+		value, err := qemu.NetValue(name, g.Conf[name], s.state.Options["mac_prefix"])
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -214,7 +219,7 @@ func (s *Server) complete(g *guest) error {
 		}
 		size, _ := schema.ParseSize(d.Values["size"])
 		if d.CloudInit() {
-			size = CloudInitSize
+			size = guest.CloudInitSize
 		}
 		if err := s.addVolume(d.File(), g.Node, size); err != nil {
 			return fmt.Errorf("%s: %w", d.Option, err)
@@ -234,14 +239,14 @@ func checkOptions(conf map[string]string) error {
 		values[k] = v
 	}
 	errs := storedOptions().Verify(values)
-	for _, name := range SortedKeys(errs) {
+	for _, name := range core.SortedKeys(errs) {
 		return fmt.Errorf("%s: %s", name, strings.TrimSpace(errs[name]))
 	}
 	return nil
 }
 
 func (s *Server) addVolume(id, node string, size int64) error {
-	name, rest := SplitVolume(id)
+	name, rest := core.SplitVolume(id)
 	st := s.state.Storages[name]
 	if st == nil {
 		return fmt.Errorf("no storage %q", name)
@@ -250,7 +255,7 @@ func (s *Server) addVolume(id, node string, size int64) error {
 	if err != nil {
 		return err
 	}
-	v := &volume{ID: id, Storage: name, Node: node, Content: p.Content, Format: p.Format, Size: size, VMID: p.VMID}
+	v := &core.Volume{ID: id, Storage: name, Node: node, Content: p.Content, Format: p.Format, Size: size, VMID: p.VMID}
 	if p.Base != "" {
 		v.Parent = name + ":" + p.Base
 	}
@@ -268,14 +273,14 @@ func (s *Server) loadVolumes(inv *Inventory) error {
 }
 
 // completeCT gives a container of an inventory what every container has, and makes the volumes that it names.
-func (s *Server) completeCT(g *guest) error {
-	for name, value := range map[string]string{"hostname": "CT" + Itoa(g.VMID), "memory": "512", "swap": "512", "arch": "amd64", "ostype": "unmanaged"} {
-		g.Conf[name] = Or(g.Conf[name], value)
+func (s *Server) completeCT(g *core.Guest) error {
+	for name, value := range map[string]string{"hostname": "CT" + core.Itoa(g.VMID), "memory": "512", "swap": "512", "arch": "amd64", "ostype": "unmanaged"} {
+		g.Conf[name] = core.Or(g.Conf[name], value)
 	}
-	for _, name := range SortedKeys(g.Conf) {
+	for _, name := range core.SortedKeys(g.Conf) {
 		switch {
 		case guestconf.NetName.MatchString(name):
-			value, err := ctNet(name, g.Conf[name], s.state.Options["mac_prefix"])
+			value, err := lxc.NetValue(name, g.Conf[name], s.state.Options["mac_prefix"])
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}

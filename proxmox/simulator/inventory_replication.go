@@ -3,6 +3,7 @@ package simulator
 import (
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/core"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -10,20 +11,20 @@ import (
 func (s *Server) loadReplication(inv *Inventory) error {
 	for _, spec := range inv.Replications {
 		vmid, _, _ := strings.Cut(spec.ID, "-")
-		g := s.state.Guests[int(Atoi64(vmid))]
+		g := s.state.Guests[int(core.Atoi64(vmid))]
 		if schema.CheckFormat("replication-id", "", spec.ID) != nil || g == nil || s.state.Nodes[spec.Target] == nil {
-			return Fail("job %q: the guest, or the target %q, is not there", spec.ID, spec.Target)
+			return core.Fail("job %q: the guest, or the target %q, is not there", spec.ID, spec.Target)
 		}
-		fields := CopyMap(spec.Options)
+		fields := core.CopyMap(spec.Options)
 		fields["target"], fields["source"] = spec.Target, g.Node
-		s.state.Replications[spec.ID] = &Replication{ID: spec.ID, Guest: g.VMID, Fields: fields}
+		s.state.Replications[spec.ID] = &core.Replication{ID: spec.ID, Guest: g.VMID, Fields: fields}
 	}
 	return nil
 }
 
 func (s *Server) saveReplication(inv *Inventory) {
-	for _, id := range SortedKeys(s.state.Replications) {
-		fields := CopyMap(s.state.Replications[id].Fields)
+	for _, id := range core.SortedKeys(s.state.Replications) {
+		fields := core.CopyMap(s.state.Replications[id].Fields)
 		spec := ReplicationSpec{ID: id, Target: fields["target"]}
 		for _, k := range []string{"target", "source"} {
 			delete(fields, k)

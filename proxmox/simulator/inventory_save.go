@@ -3,6 +3,8 @@ package simulator
 import (
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/api/access"
+	"kubehenge.dev/proxmox/simulator/core"
 	"kubehenge.dev/proxmox/simulator/guestconf"
 	"kubehenge.dev/proxmox/simulator/permission"
 )
@@ -12,7 +14,7 @@ import (
 func (s *Server) Save() *Inventory {
 	s.state.Mu.Lock()
 	defer s.state.Mu.Unlock()
-	inv := &Inventory{Cluster: s.state.Cluster, Options: CopyMap(s.state.Options)}
+	inv := &Inventory{Cluster: s.state.Cluster, Options: core.CopyMap(s.state.Options)}
 	s.saveHosts(inv)
 	s.saveUsers(inv)
 	s.saveGuests(inv)
@@ -27,35 +29,35 @@ func (s *Server) saveHosts(inv *Inventory) {
 		n := s.state.Nodes[name]
 		inv.Nodes = append(inv.Nodes, NodeSpec{Name: name, Address: n.Address, CPUs: n.CPUs, MemoryMiB: int(n.Memory >> 20), Bridges: n.Network.Bridges(), Offline: !n.Online})
 	}
-	for _, name := range SortedKeys(s.state.Storages) {
+	for _, name := range core.SortedKeys(s.state.Storages) {
 		st := s.state.Storages[name]
 		inv.Storages = append(inv.Storages, StorageSpec{Name: name, Type: st.Kind, Content: st.ContentText(), Shared: st.Shared, Nodes: st.Nodes, Disabled: st.Disabled,
-			SizeGiB: int(st.Size >> 30), Options: CopyMap(st.Options)})
+			SizeGiB: int(st.Size >> 30), Options: core.CopyMap(st.Options)})
 	}
 	s.saveSDN(inv)
-	for _, name := range SortedKeys(s.state.Realms) {
+	for _, name := range core.SortedKeys(s.state.Realms) {
 		if r := s.state.Realms[name]; name != "pam" && name != "pve" || len(r.Options) > 0 || r.IsDefault {
-			inv.Realms = append(inv.Realms, RealmSpec{Name: name, Type: r.Kind, Comment: r.Comment, Default: r.IsDefault, Options: CopyMap(r.Options), Directory: r.Directory})
+			inv.Realms = append(inv.Realms, RealmSpec{Name: name, Type: r.Kind, Comment: r.Comment, Default: r.IsDefault, Options: core.CopyMap(r.Options), Directory: r.Directory})
 		}
 	}
 }
 
 func (s *Server) saveUsers(inv *Inventory) {
-	for _, id := range SortedKeys(s.state.ACL.Users) {
+	for _, id := range core.SortedKeys(s.state.ACL.Users) {
 		u := s.state.ACL.Users[id]
 		spec := UserSpec{ID: id, Password: u.Password, Email: u.Email, Comment: u.Comment, Disabled: !u.Enable, Expire: u.Expire, TFA: s.saveTFA(id)}
-		for _, name := range SortedKeys(u.Tokens) {
+		for _, name := range core.SortedKeys(u.Tokens) {
 			t := u.Tokens[name]
 			spec.Tokens = append(spec.Tokens, TokenSpec{ID: name, Secret: t.Secret, Full: !t.Privsep, Expire: t.Expire, Comment: t.Comment})
 		}
 		inv.Users = append(inv.Users, spec)
 	}
-	for _, id := range SortedKeys(s.state.ACL.Groups) {
-		inv.Groups = append(inv.Groups, GroupSpec{ID: id, Comment: s.state.ACL.Groups[id].Comment, Users: SortedKeys(s.state.ACL.Groups[id].Users)})
+	for _, id := range core.SortedKeys(s.state.ACL.Groups) {
+		inv.Groups = append(inv.Groups, GroupSpec{ID: id, Comment: s.state.ACL.Groups[id].Comment, Users: core.SortedKeys(s.state.ACL.Groups[id].Users)})
 	}
-	for _, id := range SortedKeys(s.state.ACL.Roles) {
-		if !BuiltinRole(s.state, id) {
-			inv.Roles = append(inv.Roles, RoleSpec{ID: id, Privileges: SortedKeys(s.state.ACL.Roles[id])})
+	for _, id := range core.SortedKeys(s.state.ACL.Roles) {
+		if !access.BuiltinRole(s.state, id) {
+			inv.Roles = append(inv.Roles, RoleSpec{ID: id, Privileges: core.SortedKeys(s.state.ACL.Roles[id])})
 		}
 	}
 	for _, r := range s.state.ACL.Rows() {
@@ -70,9 +72,9 @@ func (s *Server) saveUsers(inv *Inventory) {
 		}
 		inv.ACLs = append(inv.ACLs, a)
 	}
-	for _, id := range SortedKeys(s.state.ACL.Pools) {
+	for _, id := range core.SortedKeys(s.state.ACL.Pools) {
 		p := s.state.ACL.Pools[id]
-		inv.Pools = append(inv.Pools, PoolSpec{ID: id, Comment: p.Comment, Storages: SortedKeys(p.Storages)})
+		inv.Pools = append(inv.Pools, PoolSpec{ID: id, Comment: p.Comment, Storages: core.SortedKeys(p.Storages)})
 	}
 }
 
@@ -87,9 +89,9 @@ func (s *Server) saveGuests(inv *Inventory) {
 		for _, id := range guestconf.Images(conf) {
 			named[id] = true
 		}
-		inv.Guests = append(inv.Guests, GuestSpec{VMID: vmid, Type: g.Kind, Node: g.Node, Pool: s.state.ACL.PoolOf(vmid), Running: g.State != Stopped, Config: conf})
+		inv.Guests = append(inv.Guests, GuestSpec{VMID: vmid, Type: g.Kind, Node: g.Node, Pool: s.state.ACL.PoolOf(vmid), Running: g.State != core.Stopped, Config: conf})
 	}
-	for _, key := range SortedKeys(s.state.Volumes) {
+	for _, key := range core.SortedKeys(s.state.Volumes) {
 		v := s.state.Volumes[key]
 		if !named[v.ID] || strings.Contains(v.ID, "unused") {
 			inv.Volumes = append(inv.Volumes, VolumeSpec{ID: v.ID, Node: v.Node, Size: v.Size})
@@ -109,15 +111,15 @@ func (s *Server) Snapshot() Snapshot {
 			list = &snap.CTs
 		}
 		*list = append(*list, VM{VMID: vmid, Name: g.ShownName(), Node: g.Node, Pool: s.state.ACL.PoolOf(vmid), Tags: guestconf.TagList(g.Conf["tags"]),
-			Status: g.Status(), Lock: g.Lock(), Template: g.Template(), Config: CopyMap(g.Conf)})
+			Status: g.Status(), Lock: g.Lock(), Template: g.Template(), Config: core.CopyMap(g.Conf)})
 	}
-	for _, key := range SortedKeys(s.state.Volumes) {
+	for _, key := range core.SortedKeys(s.state.Volumes) {
 		v := s.state.Volumes[key]
 		snap.Volumes = append(snap.Volumes, Volume{ID: v.ID, Storage: v.Storage, Node: v.Node, Content: v.Content, VMID: v.VMID, Size: v.Size, Data: v.Data})
 	}
-	for _, id := range SortedKeys(s.state.ACL.Pools) {
+	for _, id := range core.SortedKeys(s.state.ACL.Pools) {
 		p := s.state.ACL.Pools[id]
-		snap.Pools = append(snap.Pools, Pool{ID: id, Comment: p.Comment, VMs: SortedKeys(p.VMs), Storages: SortedKeys(p.Storages)})
+		snap.Pools = append(snap.Pools, Pool{ID: id, Comment: p.Comment, VMs: core.SortedKeys(p.VMs), Storages: core.SortedKeys(p.Storages)})
 	}
 	for _, t := range s.state.Tasks {
 		snap.Tasks = append(snap.Tasks, Task{UPID: t.UPID, Node: t.Node, Type: t.Kind, ID: t.ID, User: t.Owner(), Started: t.Started, Ended: t.Ended, ExitStatus: t.Exit})

@@ -3,6 +3,7 @@ package simulator
 import (
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/core"
 	"kubehenge.dev/proxmox/simulator/schema"
 	"kubehenge.dev/proxmox/simulator/sdn"
 )
@@ -10,19 +11,19 @@ import (
 // loadSDN makes the zones of an inventory, which run.
 func (s *Server) loadSDN(inv *Inventory) {
 	for _, z := range inv.Zones {
-		zone := sdn.Object(CopyMap(z.Options))
+		zone := sdn.Object(core.CopyMap(z.Options))
 		zone["type"] = z.Type
 		if len(z.Nodes) > 0 {
 			zone["nodes"] = strings.Join(z.Nodes, ",")
 		}
 		s.state.SDN.Wanted.Zones[z.Name] = zone
 		for _, name := range z.VNets {
-			v := sdn.Object(CopyMap(z.VNetOptions[name]))
+			v := sdn.Object(core.CopyMap(z.VNetOptions[name]))
 			v["zone"], v["type"] = z.Name, "vnet"
 			s.state.SDN.Wanted.VNets[name] = v
 		}
 		for id, fields := range z.Subnets {
-			subnet := sdn.Object(CopyMap(fields))
+			subnet := sdn.Object(core.CopyMap(fields))
 			subnet["type"] = "subnet"
 			s.state.SDN.Wanted.Subnets[id] = subnet
 		}
@@ -32,7 +33,7 @@ func (s *Server) loadSDN(inv *Inventory) {
 
 // without is a copy of an object without some options, nil if nothing is left.
 func without(o sdn.Object, names ...string) map[string]string {
-	n := CopyMap(o)
+	n := core.CopyMap(o)
 	for _, name := range names {
 		delete(n, name)
 	}
@@ -43,10 +44,10 @@ func without(o sdn.Object, names ...string) map[string]string {
 }
 
 func (s *Server) saveSDN(inv *Inventory) {
-	for _, name := range SortedKeys(s.state.SDN.Wanted.Zones) {
+	for _, name := range core.SortedKeys(s.state.SDN.Wanted.Zones) {
 		z := s.state.SDN.Wanted.Zones[name]
 		spec := ZoneSpec{Name: name, Type: z["type"], Nodes: schema.SplitList(z["nodes"]), Options: without(z, "type", "nodes")}
-		for _, id := range SortedKeys(s.state.SDN.Wanted.VNets) {
+		for _, id := range core.SortedKeys(s.state.SDN.Wanted.VNets) {
 			v := s.state.SDN.Wanted.VNets[id]
 			if v["zone"] != name {
 				continue

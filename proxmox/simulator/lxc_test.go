@@ -75,8 +75,8 @@ func TestTheLifeOfAContainer(t *testing.T) {
 	}
 	c.must("POST", "/nodes/pve1/lxc/500/status/shutdown", nil)
 	c.must("DELETE", "/nodes/pve1/lxc/500", map[string]any{"purge": 1})
-	if len(s.Snapshot().CTs) != 0 || len(c.must("GET", "/nodes/pve1/lxc", nil).([]any)) != 0 {
-		t.Error("the container is still there")
+	if rows := c.must("GET", "/nodes/pve1/lxc", nil).([]any); len(s.Snapshot().CTs) != 0 || len(rows) != 0 {
+		t.Errorf("the container is still there: %+v, told as %v", s.Snapshot().CTs, rows)
 	}
 	for _, v := range s.Snapshot().Volumes {
 		if v.VMID == 500 {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kubehenge.dev/proxmox/simulator/core"
 )
 
 // TestEveryReadAnswers asks for everything that can be read without a body, as the superuser: nothing may be not implemented, and
@@ -92,11 +94,11 @@ func TestKeptConfiguration(t *testing.T) {
 func TestRealmsAreSynchronised(t *testing.T) {
 	s, _ := withUsers(t, nil, UserSpec{ID: "old@ldap"})
 	s.state.Mu.Lock()
-	s.state.Realms["ldap"] = &Realm{Name: "ldap", Kind: "ldap", Options: map[string]string{"server1": "192.0.2.1"}, Directory: &Directory{
-		Users:  []DirectoryUser{{Name: "alice", Password: "password-alice", Email: "alice@example.test"}, {Name: "bob"}},
+	s.state.Realms["ldap"] = &core.Realm{Name: "ldap", Kind: "ldap", Options: map[string]string{"server1": "192.0.2.1"}, Directory: &core.Directory{
+		Users:  []core.DirectoryUser{{Name: "alice", Password: "password-alice", Email: "alice@example.test"}, {Name: "bob"}},
 		Groups: map[string][]string{"admins": {"alice", "stranger"}},
 	}}
-	s.state.Realms["ad"] = &Realm{Name: "ad", Kind: "ad", Options: map[string]string{"server1": "192.0.2.2"}}
+	s.state.Realms["ad"] = &core.Realm{Name: "ad", Kind: "ad", Options: map[string]string{"server1": "192.0.2.2"}}
 	s.state.Mu.Unlock()
 	r := root(t, s)
 	walk(t, r, []step{

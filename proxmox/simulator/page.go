@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/core"
 	"kubehenge.dev/proxmox/simulator/wire"
 )
 
@@ -71,7 +72,7 @@ func (s *Server) pageData() pageData {
 	s.callMu.Unlock()
 	s.state.Mu.Lock()
 	defer s.state.Mu.Unlock()
-	d := pageData{Cluster: Or(s.state.Cluster, s.state.Local), Version: Releases[string(s.state.Version)].version, Quorate: s.state.Quorate(), Calls: calls}
+	d := pageData{Cluster: core.Or(s.state.Cluster, s.state.Local), Version: core.Releases[string(s.state.Version)].Version, Quorate: s.state.Quorate(), Calls: calls}
 	for _, name := range s.state.NodeNames() {
 		n := pageNode{Name: name, Address: s.state.Nodes[name].Address, Online: s.state.Nodes[name].Online}
 		for _, vmid := range s.state.VMIDs() {
@@ -82,9 +83,9 @@ func (s *Server) pageData() pageData {
 		}
 		d.Nodes = append(d.Nodes, n)
 	}
-	for _, id := range SortedKeys(s.state.ACL.Pools) {
+	for _, id := range core.SortedKeys(s.state.ACL.Pools) {
 		p := s.state.ACL.Pools[id]
-		d.Pools = append(d.Pools, Pool{ID: id, Comment: p.Comment, VMs: SortedKeys(p.VMs)})
+		d.Pools = append(d.Pools, Pool{ID: id, Comment: p.Comment, VMs: core.SortedKeys(p.VMs)})
 	}
 	for _, t := range slices.Backward(s.state.Tasks) {
 		if len(d.Tasks) == 30 {

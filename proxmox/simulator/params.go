@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/core"
 	"kubehenge.dev/proxmox/simulator/schema"
 )
 
@@ -21,7 +22,7 @@ func isMultipart(r *http.Request) bool {
 
 // readParams collects the parameters of body, query and path. A parameter of the path may be given again with the same
 // value only.
-func readParams(c *call, r *http.Request) error {
+func readParams(c *core.Call, r *http.Request) error {
 	params := map[string]any{}
 	if (c.Method == "POST" || c.Method == "PUT") && !isMultipart(r) {
 		body, err := bodyParams(r)
@@ -45,7 +46,7 @@ func readParams(c *call, r *http.Request) error {
 	}
 	c.Params = params
 	if len(errs) > 0 {
-		return InvalidAll(errs)
+		return core.InvalidAll(errs)
 	}
 	return nil
 }
@@ -54,7 +55,7 @@ func bodyParams(r *http.Request) (map[string]any, error) {
 	t, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	data, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err != nil {
-		return nil, Fail("read body: %v", err)
+		return nil, core.Fail("read body: %v", err)
 	}
 	switch t {
 	case "", "application/x-www-form-urlencoded":
@@ -65,7 +66,7 @@ func bodyParams(r *http.Request) (map[string]any, error) {
 	if len(data) == 0 {
 		return map[string]any{}, nil
 	}
-	return nil, &BareError{&APIError{Status: 506, Message: "upload 'Content-Type '" + r.Header.Get("Content-Type") + "' not implemented"}}
+	return nil, &core.BareError{APIError: &core.APIError{Status: 506, Message: "upload 'Content-Type '" + r.Header.Get("Content-Type") + "' not implemented"}}
 }
 
 // formParams decodes key=value pairs; a key that comes again makes an array.
@@ -75,11 +76,11 @@ func formParams(text string) (map[string]any, error) {
 		k, v, _ := strings.Cut(pair, "=")
 		key, err := url.QueryUnescape(k)
 		if err != nil {
-			return nil, &APIError{Status: 400, Message: "bad request"}
+			return nil, &core.APIError{Status: 400, Message: "bad request"}
 		}
 		value, err := url.QueryUnescape(v)
 		if err != nil {
-			return nil, &APIError{Status: 400, Message: "bad request"}
+			return nil, &core.APIError{Status: 400, Message: "bad request"}
 		}
 		switch old := params[key].(type) {
 		case nil:
@@ -101,14 +102,14 @@ func jsonParams(data []byte) (map[string]any, error) {
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		return nil, Fail("malformed JSON string: %v", err)
+		return nil, core.Fail("malformed JSON string: %v", err)
 	}
 	if v == nil {
 		return map[string]any{}, nil // clients write null where they have nothing to say
 	}
 	object, ok := v.(map[string]any)
 	if !ok {
-		return nil, Fail("expected a JSON object")
+		return nil, core.Fail("expected a JSON object")
 	}
 	for name, value := range object {
 		if value == nil {
@@ -119,10 +120,10 @@ func jsonParams(data []byte) (map[string]any, error) {
 }
 
 // readFile reads a multipart body: fields first, then the part named filename with the file.
-func readFile(c *call, r *http.Request) error {
+func readFile(c *core.Call, r *http.Request) error {
 	_, attributes, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || !isMultipart(r) {
-		return Fail("no multipart boundary")
+		return core.Fail("no multipart boundary")
 	}
 	parts := multipart.NewReader(r.Body, attributes["boundary"])
 	for {
@@ -131,11 +132,11 @@ func readFile(c *call, r *http.Request) error {
 			return nil
 		}
 		if err != nil {
-			return Fail("read upload: %v", err)
+			return core.Fail("read upload: %v", err)
 		}
 		data, err := io.ReadAll(part)
 		if err != nil {
-			return Fail("read upload: %v", err)
+			return core.Fail("read upload: %v", err)
 		}
 		if part.FormName() != "filename" {
 			if err := field(c, part.FormName(), string(data)); err != nil {
@@ -144,15 +145,15 @@ func readFile(c *call, r *http.Request) error {
 			continue
 		}
 		c.Params["filename"] = part.FileName()
-		c.File = &Uploaded{Name: part.FileName(), Data: data}
+		c.File = &core.Uploaded{Name: part.FileName(), Data: data}
 	}
 }
 
 // field takes a field of a multipart body. Proxmox VE's parser trips over a checksum that stands before its algorithm:
 // the error text then holds a line break, which the status line cannot carry.
-func field(c *call, name, value string) error {
+func field(c *core.Call, name, value string) error {
 	if name == "checksum-algorithm" && c.Has("checksum") {
-		return Fail("bad upload\r\n")
+		return core.Fail("bad upload\r\n")
 	}
 	c.Params[name] = value
 	return nil

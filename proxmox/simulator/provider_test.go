@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"kubehenge.dev/proxmox/access"
+	"kubehenge.dev/proxmox/simulator/api/pools"
 	"kubehenge.dev/proxmox/simulator/permission"
 )
 
@@ -25,7 +26,10 @@ func (h *happyGuests) note(what string, vm Guest) {
 	h.seen = append(h.seen, fmt.Sprintf("%s %d %q", what, vm.VMID, vm.ISO))
 }
 
-func (h *happyGuests) Start(_ context.Context, vm Guest) error { h.note("start", vm); return nil }
+func (h *happyGuests) Start(_ context.Context, vm Guest) error {
+	h.note("start", vm)
+	return nil
+}
 
 func (h *happyGuests) Stop(_ context.Context, vm Guest) { h.note("stop", vm) }
 
@@ -116,7 +120,7 @@ func providerLab(t *testing.T, g Guests, change func(*Server)) *caller {
 	t.Helper()
 	s := Start(t, func(o *Options) { o.Guests = g })
 	s.state.Mu.Lock()
-	s.state.ACL.Pools["kubehenge/team-a.shop"] = newPool("")
+	s.state.ACL.Pools["kubehenge/team-a.shop"] = pools.New("")
 	if change != nil {
 		change(s)
 	}
@@ -200,6 +204,6 @@ func TestAgentTokenMakesPoolsAndReads(t *testing.T) {
 		t.Errorf("on a template the agent may %v", got)
 	}
 	if s.state.ACL.Has(access.AgentToken, "/nodes/pve1", "Sys.Modify") || permission.Superuser == access.AgentUser {
-		t.Error("the agent may change nodes")
+		t.Errorf("the agent (%s) may change nodes", access.AgentUser)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 
+	"kubehenge.dev/proxmox/simulator/core"
 	"kubehenge.dev/proxmox/simulator/wire"
 )
 
@@ -11,7 +12,7 @@ import (
 const keptCalls = 50_000
 
 // record remembers a call for Calls.
-func (s *Server) record(c *call, r wire.Response) {
+func (s *Server) record(c *core.Call, r wire.Response) {
 	rec := Call{At: s.state.Now(), User: c.Subject(), Method: c.Method, Path: c.Path, Params: maps.Clone(c.Params), Status: r.Status, Reason: r.Reason}
 	for name := range c.URI {
 		delete(rec.Params, name)

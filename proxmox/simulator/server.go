@@ -12,6 +12,10 @@ import (
 	"k8s.io/utils/clock"
 
 	"kubehenge.dev/proxmox/access"
+	"kubehenge.dev/proxmox/simulator/api/ha"
+	"kubehenge.dev/proxmox/simulator/api/lxc"
+	"kubehenge.dev/proxmox/simulator/api/qemu"
+	"kubehenge.dev/proxmox/simulator/core"
 	"kubehenge.dev/proxmox/simulator/fault"
 	"kubehenge.dev/proxmox/simulator/permission"
 	"kubehenge.dev/proxmox/simulator/wire"
@@ -29,8 +33,8 @@ type Options struct {
 
 // Server is a simulated Proxmox VE cluster and its API. All nodes are answered for by one address.
 type Server struct {
-	state  *State
-	routes *Routes
+	state  *core.State
+	routes *core.Routes
 	wire   *wire.Server
 	url    string
 
@@ -46,8 +50,8 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{state: NewState(o.Clock, o.Profile, o.Guests, o.Log, access.Version(o.Version)), routes: &Routes{}}
-	s.state.Manager, s.state.Kinds = Manage, map[string]Kind{"qemu": machines, "lxc": containers}
+	s := &Server{state: core.NewState(o.Clock, o.Profile, o.Guests, o.Log, access.Version(o.Version)), routes: &core.Routes{}}
+	s.state.Manager, s.state.Kinds = ha.Manage, map[string]core.Kind{"qemu": qemu.Kind, "lxc": lxc.Kind}
 	for _, e := range endpoints() {
 		if e.Only == "" || e.Only == s.state.Version {
 			s.routes.Add(e)

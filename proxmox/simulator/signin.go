@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"kubehenge.dev/proxmox/simulator/core"
 	"kubehenge.dev/proxmox/simulator/permission"
 	"kubehenge.dev/proxmox/simulator/wire"
 )
@@ -13,7 +14,7 @@ import (
 func refuse(reason string) *wire.Response { return &wire.Response{Status: 401, Reason: reason} }
 
 // signIn finds out who calls. It returns the answer if the call ends here.
-func (s *Server) signIn(c *call, r *http.Request, end *Endpoint) *wire.Response {
+func (s *Server) signIn(c *core.Call, r *http.Request, end *core.Endpoint) *wire.Response {
 	carrier, value := credentials(r)
 	if end != nil && end.World {
 		return nil
@@ -43,23 +44,23 @@ func (s *Server) signIn(c *call, r *http.Request, end *Endpoint) *wire.Response 
 func credentials(r *http.Request) (carrier, value string) {
 	for _, part := range strings.Split(r.Header.Get("Cookie"), ";") {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(part), "PVEAuthCookie="); ok {
-			return "ticket", Unescape(v)
+			return "ticket", core.Unescape(v)
 		}
 	}
 	header := r.Header.Get("Authorization")
 	if v, ok := strings.CutPrefix(header, "PVEAuthCookie="); ok {
-		return "ticket", Unescape(v)
+		return "ticket", core.Unescape(v)
 	}
 	for _, prefix := range []string{"PVEAPIToken=", "PVEAPIToken "} {
 		if v, ok := strings.CutPrefix(header, prefix); ok {
-			return "token", Unescape(v)
+			return "token", core.Unescape(v)
 		}
 	}
 	return "", ""
 }
 
 // signInToken verifies user@realm!id=secret.
-func (s *Server) signInToken(c *call, value string) bool {
+func (s *Server) signInToken(c *core.Call, value string) bool {
 	id, secret, _ := strings.Cut(value, "=")
 	user, name := permission.SplitToken(id)
 	if name == "" || !s.state.Active(user) {
@@ -74,10 +75,10 @@ func (s *Server) signInToken(c *call, value string) bool {
 }
 
 // allowedToken refuses API tokens where only a ticket will do.
-func allowedToken(c *call, r *http.Request) error {
+func allowedToken(c *core.Call, r *http.Request) error {
 	carrier, _ := credentials(r)
 	if c.Endpoint.NoToken && carrier == "token" {
-		return Denied("URI '" + c.Path + "' not available with API token, need proper ticket.\n")
+		return core.Denied("URI '" + c.Path + "' not available with API token, need proper ticket.\n")
 	}
 	return nil
 }

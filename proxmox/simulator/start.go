@@ -1,6 +1,8 @@
 package simulator
 
-import "testing"
+import (
+	"testing"
+)
 
 // Start runs a simulator on 127.0.0.1 for the length of a test: three nodes with shared storage and templates (the
 // inventory "lab"), tasks that end at once. Options change that.

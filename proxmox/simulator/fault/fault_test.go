@@ -39,7 +39,7 @@ func TestRulesMatchInTheirOrder(t *testing.T) {
 		t.Errorf("%d faults are left", n)
 	}
 	if r.Clear(); len(r.Active()) != 0 {
-		t.Error("some are left")
+		t.Errorf("faults are left after Clear: %+v", r.Active())
 	}
 }
 
