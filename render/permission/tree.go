@@ -132,8 +132,8 @@ func (w *weighing) overlay(o *render.Overlay) {
 	was := w.before[identity(o)]
 	own := w.own[o.Path] || was != nil && w.own[was.Path]
 	switch {
-	case was != nil && !own && (was == o || same(was, o) || w.outside):
-		// The same; or it differs by what only the administrator may change, which is asked for already.
+	case was != nil && !own && (was == o || same(was, o) || w.outside || collides(was, o)):
+		// The same; or it differs by what only the administrator may change, which is asked for already; or another's change is in its way.
 	case was == nil:
 		w.needs = append(w.needs, w.place.Claim(nil, claimOf(o))...)
 		w.objects(nil, o)
@@ -150,6 +150,12 @@ func (w *weighing) overlay(o *render.Overlay) {
 }
 
 func same(a, b *render.Overlay) bool { return a.Digest != "" && a.Digest == b.Digest }
+
+// collides tells whether an overlay is as it was but for problems that it did not have: a change elsewhere asks for what it holds. Nothing of it is changed,
+// the problems keep the change from being taken, and naming it as changed would tell of a cluster that nobody has to see.
+func collides(was, is *render.Overlay) bool {
+	return len(was.Problems) == 0 && len(is.Problems) > 0 && was.Claim != nil && reflect.DeepEqual(was.Claim, is.Claim)
+}
 
 // claimOf is the overlay's claim; of one that cannot be decoded, as much as is known.
 func claimOf(o *render.Overlay) *v1alpha1.ClusterClaim {
