@@ -2,16 +2,14 @@ import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 import { compress } from "./build/compress.ts";
+import { groups } from "./build/groups.ts";
+import { weigh } from "./build/weigh.ts";
 
 /** Where `npm run dev` finds the backend; the page comes from Vite then, and data from there. */
 const backend = process.env.KUBEHENGE_BACKEND ?? "https://127.0.0.1:8443";
 
-/** What many pages share: parts of the interface and what they stand on, but not the large ones that only forms need. */
-const isPart = (id: string) =>
-  /node_modules|\/src\/(components|api|styles|i18n\/(index|texts)|shell\/addresses)/.test(id) && !/react\/(select|combobox|number-field|toast)\/|\/Field\//.test(id);
-
 export default defineConfig({
-  plugins: [react(), compress()],
+  plugins: [react(), compress(), weigh()],
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   build: {
     target: "es2022",
@@ -21,13 +19,7 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: {
       output: {
-        codeSplitting: {
-          groups: [
-            // What every page needs anyway, and what several do, in two files instead of sixty. What one page alone needs stays with it.
-            { name: "base", test: /node_modules\/(react|react-dom|scheduler|react-router|cookie|@tanstack)\//, priority: 2 },
-            { name: "parts", test: isPart, minShareCount: 5, priority: 1 },
-          ],
-        },
+        codeSplitting: { groups },
       },
     },
   },

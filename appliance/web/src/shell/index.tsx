@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Outlet, useLocation, useMatches } from "react-router";
 import { listen } from "@/api";
+import { useEver } from "@/components/popup/ever";
 import { useTexts } from "@/i18n";
 import type { Handle } from "@/router";
 import layout from "@/styles/layout.module.css";
@@ -58,13 +59,6 @@ export function Component() {
   );
 }
 
-/** Whether something has been true once; what closes itself must stay after that, to give the focus back. */
-function useEver(now: boolean): boolean {
-  const [ever, setEver] = useState(now);
-  if (now && !ever) setEver(true);
-  return ever || now;
-}
-
 /** Whether the log is folded: as the person left it, but folded at first where a page needs the room. */
 function useLogFold() {
   const matches = useMatches();
@@ -111,4 +105,3 @@ function useArrived(): string {
   }, [pathname]);
   return name;
 }
-

@@ -1,38 +1,21 @@
-import { Dialog as Base } from "@base-ui/react/dialog";
-import type { FormEvent, ReactNode } from "react";
-import css from "./Dialog.module.css";
+import { lazy, type ReactNode, Suspense } from "react";
+import { useEver } from "../popup/ever";
 
-/** A small question over the page. onSubmit makes its content a form, so that Enter presses the filled button. */
-export function Dialog({ open, onOpenChange, title, children, footer, onSubmit }: {
+export interface DialogProps {
   open: boolean;
   onOpenChange: (open: boolean) => void;
   title: ReactNode;
   children: ReactNode;
   /** The buttons; the filled one last. */
   footer: ReactNode;
+  /** Makes the content a form, so that Enter presses the filled button. */
   onSubmit?: () => void;
-}) {
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSubmit?.();
-  };
-  const inside = (
-    <>
-      <div className={css.body}>{children}</div>
-      <div className={css.foot}>{footer}</div>
-    </>
-  );
-  return (
-    <Base.Root open={open} onOpenChange={(now) => onOpenChange(now)}>
-      <Base.Portal>
-        <Base.Backdrop className={css.backdrop} />
-        <Base.Popup className={css.dialog}>
-          <div className={css.head}>
-            <Base.Title>{title}</Base.Title>
-          </div>
-          {onSubmit ? <form onSubmit={submit}>{inside}</form> : inside}
-        </Base.Popup>
-      </Base.Portal>
-    </Base.Root>
-  );
+}
+
+// What draws a dialog is loaded with the first that opens.
+const OpenDialog = lazy(async () => ({ default: (await import("./OpenDialog")).OpenDialog }));
+
+/** A small question over the page. */
+export function Dialog(props: DialogProps) {
+  return <Suspense>{useEver(props.open) && <OpenDialog {...props} />}</Suspense>;
 }

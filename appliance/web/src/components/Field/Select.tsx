@@ -1,8 +1,7 @@
-import { Select as Base } from "@base-ui/react/select";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useRef } from "react";
 import { cx } from "@/styles/classes";
 import { Icon } from "../Icon/Icon";
-import { layer } from "../popup/layer";
+import { later } from "../popup/later";
 import popup from "../popup/popup.module.css";
 import { useField } from "./Field";
 import { Input } from "./Input";
@@ -31,61 +30,90 @@ export interface SelectProps<V extends string> {
 /** Above this many choices one types to find one. */
 const many = 12;
 
-// Few pages have that many, so they alone load it.
+// What opens a list is as large as all other parts together, so it comes when somebody turns to a choice, or a page stands.
+const lists = later(() => import("./SelectList"));
+
+// Few pages have so many choices that one types.
 const Combobox = lazy(async () => ({ default: (await import("./Combobox")).Combobox }));
 
 /** One of several choices. Above twelve it becomes a Combobox on its own. */
 export function Select<V extends string>(props: SelectProps<V>) {
-  if (props.options.length <= many) return <Plain {...props} />;
+  const any = props as unknown as SelectProps<string>;
+  if (props.options.length <= many) return <Few {...any} />;
   return (
     <Suspense fallback={<Input readOnly aria-label={props.label} value={props.options.find((o) => o.value === props.value)?.label ?? ""} />}>
-      <Combobox {...(props as unknown as SelectProps<string>)} />
+      <Combobox {...any} />
     </Suspense>
   );
 }
 
-function Plain<V extends string>({ value, onChange, options, label, placeholder, className }: SelectProps<V>) {
+function Few(props: SelectProps<string>) {
+  const [asked, held] = [useRef(false), useRef(false)];
+  const list = lists.use();
+  if (list) return <list.SelectList {...props} asked={asked.current} held={held.current} />;
+  const ask = () => {
+    asked.current = true;
+    lists.warm();
+  };
+  const hold = (now: boolean) => {
+    held.current = now;
+    if (now) lists.warm();
+  };
+  return <Face {...props} onAsk={ask} onHold={hold} />;
+}
+
+interface FaceProps extends SelectProps<string> {
+  onAsk: () => void;
+  onHold: (held: boolean) => void;
+}
+
+/** The choice as it looks closed, until its list is there; what is done to it meanwhile is done to that. */
+function Face({ value, options, label, placeholder, className, onAsk, onHold }: FaceProps) {
   const field = useField();
   return (
-    <Base.Root items={options as Option<V>[]} value={value} onValueChange={(v) => v !== null && onChange(v)}>
-      <Base.Trigger
-        id={field.id}
-        className={cx(css.select, className)}
-        aria-label={label}
-        aria-labelledby={label || !field.labelId ? undefined : `${field.labelId} ${field.id}`}
-        aria-describedby={field.describedBy}
-        aria-invalid={field.invalid || undefined}
-      >
-        <span className={css.value}>
-          <Shown option={options.find((o) => o.value === value)} placeholder={placeholder} />
-        </span>
-        <Icon name="down" />
-      </Base.Trigger>
-      <Base.Portal container={layer}>
-        <Base.Positioner className={popup.place} sideOffset={4} alignItemWithTrigger={false}>
-          <Base.Popup className={popup.popup}>
-            <Base.List className={popup.list}>
-              {options.map((o) => (
-                <Base.Item key={o.value} value={o.value} disabled={o.reason !== undefined} className={popup.item} label={o.label}>
-                  <OptionText option={o} />
-                  <Base.ItemIndicator className={popup.check}>
-                    <Icon name="check" small />
-                  </Base.ItemIndicator>
-                </Base.Item>
-              ))}
-            </Base.List>
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
+    <button
+      type="button"
+      role="combobox"
+      aria-expanded={false}
+      aria-haspopup="listbox"
+      id={field.id}
+      className={cx(css.select, className)}
+      onClick={onAsk}
+      onPointerEnter={lists.warm}
+      onFocus={() => onHold(true)}
+      onBlur={() => onHold(false)}
+      {...useNamed(label)}
+    >
+      <Shown option={options.find((o) => o.value === value)} placeholder={placeholder} />
+    </button>
   );
 }
 
-function Shown({ option, placeholder }: { option: Option | undefined; placeholder?: string }) {
-  if (!option) return <span className={css.none}>{placeholder}</span>;
+/** By what screen readers call a choice: its own label, or its field's, and the value. */
+export function useNamed(label: string | undefined) {
+  const field = useField();
+  return {
+    "aria-label": label,
+    "aria-labelledby": label || !field.labelId ? undefined : `${field.labelId} ${field.id}`,
+    "aria-describedby": field.describedBy,
+    "aria-invalid": field.invalid || undefined,
+  };
+}
+
+/** What is chosen, and that one can choose. */
+export function Shown({ option, placeholder }: { option: Option | undefined; placeholder?: string }) {
   return (
     <>
-      {option.label} {option.detail && <small>{option.detail}</small>}
+      <span className={css.value}>
+        {option ? (
+          <>
+            {option.label} {option.detail && <small>{option.detail}</small>}
+          </>
+        ) : (
+          <span className={css.none}>{placeholder}</span>
+        )}
+      </span>
+      <Icon name="down" />
     </>
   );
 }

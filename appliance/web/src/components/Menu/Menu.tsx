@@ -1,12 +1,6 @@
-import { Menu as Base } from "@base-ui/react/menu";
-import { Fragment, type ReactElement, type ReactNode } from "react";
-import { Link } from "react-router";
+import { cloneElement, type ComponentPropsWithRef, type KeyboardEvent, lazy, type ReactElement, type ReactNode, Suspense, useState } from "react";
 import type { Answer } from "@/api";
-import { cx } from "@/styles/classes";
-import { reasonOf } from "../Button/Button";
-import { Icon, type IconName } from "../Icon/Icon";
-import { layer } from "../popup/layer";
-import popup from "../popup/popup.module.css";
+import type { IconName } from "../Icon/Icon";
 
 export interface MenuItem {
   key: string;
@@ -28,66 +22,36 @@ export interface MenuItem {
   ruled?: boolean;
 }
 
-/** A list of actions that opens from a button, which is given as trigger. head is words above the items. */
-export function Menu({ trigger, items, head, align = "end" }: {
-  trigger: ReactElement;
+export interface MenuProps {
+  /** The button that opens it. */
+  trigger: ReactElement<ComponentPropsWithRef<"button">>;
   items: readonly MenuItem[];
+  /** Words above the items. */
   head?: ReactNode;
   align?: "start" | "end";
-}) {
-  return (
-    <Base.Root>
-      <Base.Trigger render={trigger} />
-      <Base.Portal container={layer}>
-        <Base.Positioner className={popup.place} sideOffset={4} align={align}>
-          <Base.Popup className={popup.popup}>
-            {head}
-            {items.map((item) => (
-              <Fragment key={item.key}>
-                {item.ruled && <Base.Separator className={popup.rule} />}
-                <Item item={item} />
-              </Fragment>
-            ))}
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
-  );
 }
 
-function Item({ item }: { item: MenuItem }) {
-  const why = item.reason ?? reasonOf(item.answer);
-  const className = cx(popup.item, item.danger && why === undefined && popup.danger);
-  const inside = (
-    <>
-      {item.icon && <Icon name={item.icon} />}
-      <span className={popup.words}>
-        {item.label}
-        {why && <span className={popup.why}>{why}</span>}
-      </span>
-      {item.detail && <span className={popup.detail}>{item.detail}</span>}
-    </>
-  );
-  if (item.checked !== undefined) {
-    return (
-      <Base.CheckboxItem className={className} checked={item.checked} onCheckedChange={() => item.onSelect?.()} closeOnClick={!item.stays}>
-        {inside}
-        <Base.CheckboxItemIndicator className={popup.check}>
-          <Icon name="check" small />
-        </Base.CheckboxItemIndicator>
-      </Base.CheckboxItem>
-    );
-  }
-  if (item.to !== undefined && why === undefined) {
-    return (
-      <Base.LinkItem className={className} closeOnClick render={<Link to={item.to} />}>
-        {inside}
-      </Base.LinkItem>
-    );
-  }
+// What draws an open menu is loaded when a pointer or the focus comes to its button, which most people's never do.
+const load = () => import("./OpenMenu");
+const OpenMenu = lazy(async () => ({ default: (await load()).OpenMenu }));
+const warm = () => void load();
+
+/** A list of actions that opens from a button. */
+export function Menu(props: MenuProps) {
+  const [opened, setOpened] = useState(false);
+  const open = () => setOpened(true);
+  const closed = cloneElement(props.trigger, {
+    "aria-haspopup": "menu",
+    "aria-expanded": false,
+    onPointerEnter: warm,
+    onFocus: warm,
+    onClick: open,
+    onKeyDown: (event: KeyboardEvent) => (event.key === "ArrowDown" || event.key === "ArrowUp") && open(),
+  });
+  if (!opened) return closed;
   return (
-    <Base.Item className={className} disabled={why !== undefined} closeOnClick={!item.stays} onClick={() => item.onSelect?.()}>
-      {inside}
-    </Base.Item>
+    <Suspense fallback={closed}>
+      <OpenMenu {...props} />
+    </Suspense>
   );
 }

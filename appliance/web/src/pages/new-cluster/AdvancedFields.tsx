@@ -1,5 +1,5 @@
 import type { Fleet } from "@/api";
-import { Advanced, Check, Field, Input, Segment, Select } from "@/components";
+import { Check, Field, Input, Segment, Select } from "@/components";
 import { useTexts } from "@/i18n";
 import { controlPlaneChoices } from "../change-plan/scale";
 import { versionsOf } from "./form";
@@ -14,25 +14,16 @@ interface Props {
   model: NewCluster;
 }
 
-/** Everything else that a claim can say. */
+/** The fields below Advanced. */
 export function AdvancedFields({ fleet, model }: Props) {
-  const t = useTexts("newCluster");
-  const { form } = model;
-  const summary = t("advancedSummary", {
-    class: form.class,
-    storage: form.storage === "" ? (fleet.storages[0] ?? "") : form.storage,
-    nodes: form.nodes.length === 0 ? t("allNodes") : t("someNodes", { n: form.nodes.length }),
-  });
   return (
-    <Advanced label={t("advanced")} summary={summary}>
-      <div className={css.grid}>
-        <ClassField fleet={fleet} model={model} />
-        <ControlPlaneFields fleet={fleet} model={model} />
-        <PoolFields fleet={fleet} model={model} />
-        <StorageFields fleet={fleet} model={model} />
-        <AddressFields model={model} />
-      </div>
-    </Advanced>
+    <div className={css.grid}>
+      <ClassField fleet={fleet} model={model} />
+      <ControlPlaneFields fleet={fleet} model={model} />
+      <PoolFields fleet={fleet} model={model} />
+      <StorageFields fleet={fleet} model={model} />
+      <AddressFields model={model} />
+    </div>
   );
 }
 

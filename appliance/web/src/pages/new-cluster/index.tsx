@@ -5,10 +5,10 @@ import { Button, Failed, FootBar, Page, Reason, Skeleton } from "@/components";
 import { useTexts } from "@/i18n";
 import { cx } from "@/styles/classes";
 import layout from "@/styles/layout.module.css";
-import { AdvancedFields } from "./AdvancedFields";
 import { FilePanel } from "./FilePanel";
 import { FitPanel } from "./FitPanel";
 import { FirstFields } from "./FirstFields";
+import { MoreFields } from "./MoreFields";
 import css from "./NewCluster.module.css";
 import { useNewCluster } from "./useNewCluster";
 
@@ -61,7 +61,7 @@ function NewClusterPage({ fleet }: { fleet: Fleet }) {
         <form id="new-cluster" ref={element} className={layout.stack} aria-label={t("form")} onSubmit={submit} noValidate>
           {model.error !== null && <Failed error={model.error} />}
           <FirstFields fleet={fleet} model={model} />
-          <AdvancedFields fleet={fleet} model={model} />
+          <MoreFields fleet={fleet} model={model} />
         </form>
         <div className={cx(layout.stack, css.aside)}>
           <FitPanel fleet={fleet} model={model} />
