@@ -5,6 +5,7 @@ import { cx } from "@/styles/classes";
 import layout from "@/styles/layout.module.css";
 import { Icon, type IconName } from "../Icon/Icon";
 import { Mark } from "../Mark/Mark";
+import { useRefusal } from "../Reason/useRefusal";
 import { Tooltip } from "../Tooltip/Tooltip";
 import css from "./Button.module.css";
 
@@ -30,15 +31,11 @@ export interface ButtonProps extends Omit<ComponentPropsWithRef<"button">, "disa
   to?: string;
 }
 
-/** The reason of an answer, where it has one; undefined when it is ok or not known yet. */
-export function reasonOf(answer: Answer | undefined): string | undefined {
-  return answer && !answer.ok ? (answer.reason ?? answer.missing?.map((n) => `${n.privilege} ${n.path}`).join(", ") ?? "") : undefined;
-}
-
 /** Something that can be pressed. With a reason it is disabled, keeps the focus, and the reason is its description. */
 export function Button({ reason, answer, reasonId, busy, to, ...props }: ButtonProps) {
   const own = useId();
-  const why = reason ?? reasonOf(answer);
+  const refusal = useRefusal();
+  const why = reason ?? refusal(answer);
   const disabled = why !== undefined || busy;
   const described = why === undefined ? props["aria-describedby"] : (reasonId ?? own);
   if (to !== undefined && !disabled) return <ButtonLink {...props} to={to} />;

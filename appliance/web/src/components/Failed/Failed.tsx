@@ -4,6 +4,7 @@ import { useTexts } from "@/i18n";
 import { Banner } from "../Banner/Banner";
 import { Button } from "../Button/Button";
 import css from "./Failed.module.css";
+import { asSentence } from "./sentence";
 
 /**
  * An error of the API where it happened, in the server's words: what was refused and what is missing, what is wrong in which line, or who changed what
@@ -27,13 +28,6 @@ export function useFailure(error: unknown): { sentence: string; denied: boolean 
   if (!isApiError(error)) return { sentence: t("failedHere"), denied: false };
   if (error.status === 0) return { sentence: t("notReached"), denied: false };
   return { sentence: asSentence(error.body.error), denied: error.status === 403 && Boolean(error.body.missing?.length) };
-}
-
-/** The server's clauses begin small and end without a stop. */
-export function asSentence(clause: string): string {
-  const text = clause.trim();
-  if (!text) return "";
-  return text[0]!.toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 }
 
 function Details({ error }: { error: unknown }) {

@@ -2,10 +2,10 @@ import { Menu as Base } from "@base-ui/react/menu";
 import { cloneElement, Fragment } from "react";
 import { Link } from "react-router";
 import { cx } from "@/styles/classes";
-import { reasonOf } from "../Button/Button";
 import { Icon } from "../Icon/Icon";
 import { layer } from "../popup/layer";
 import popup from "../popup/popup.module.css";
+import { useRefusal } from "../Reason/useRefusal";
 import type { MenuItem, MenuProps } from "./Menu";
 
 /** The menu once somebody has opened it: it comes open, and its button takes over the focus of the one that was pressed. */
@@ -31,7 +31,8 @@ export function OpenMenu({ trigger, items, head, align = "end" }: MenuProps) {
 }
 
 function Item({ item }: { item: MenuItem }) {
-  const why = item.reason ?? reasonOf(item.answer);
+  const refusal = useRefusal();
+  const why = item.reason ?? refusal(item.answer);
   const className = cx(popup.item, item.danger && why === undefined && popup.danger);
   const inside = (
     <>

@@ -58,6 +58,8 @@ const texts: Same<typeof en> = {
   notReached: "Kubehenge antwortet nicht. Es wird von selbst wieder gefragt; Ihre Cluster laufen weiter.",
   needs: "{what} braucht {privilege} auf {path}.",
   conflict: "{by} hat {field} inzwischen auf {theirs} gesetzt; Sie setzten {yours}.",
+  refused: "Dafür fehlt Ihnen {what}; wer Proxmox VE verwaltet, kann es geben.",
+  privilegeOn: "{privilege} auf {path}",
   somebody: "Jemand",
 };
 export default texts;

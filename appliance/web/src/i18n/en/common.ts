@@ -58,5 +58,7 @@ export default {
   notReached: "Kubehenge does not answer. It is asked again by itself; your clusters run on.",
   needs: "{what} needs {privilege} on {path}.",
   conflict: "{by} set {field} to {theirs} meanwhile; you set {yours}.",
+  refused: "This takes {what}, which you do not have; an administrator of Proxmox VE can give it.",
+  privilegeOn: "{privilege} on {path}",
   somebody: "Somebody",
 } as const satisfies Section;

@@ -1,7 +1,7 @@
 import { Link } from "react-router";
 import type { AuditEvent } from "@/api";
 import { type Column, Sha, Table, Time } from "@/components";
-import { asSentence } from "@/components/Failed/Failed";
+import { asSentence } from "@/components/Failed/sentence";
 import { useTexts } from "@/i18n";
 import { clusterAddress, commitAddress } from "@/shell/addresses";
 import layout from "@/styles/layout.module.css";

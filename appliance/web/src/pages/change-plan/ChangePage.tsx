@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { type ClusterAnswer, type Conflict, type Field, isApiError, useChangeCluster, useCluster, usePlan, useSession } from "@/api";
-import { Button, Failed, FootBar, Page, PhaseBadge, Reason, Skeleton, useDone } from "@/components";
+import { Button, Failed, FootBar, Page, PhaseBadge, Reason, Skeleton, useDone, useRefusal } from "@/components";
 import { useTexts } from "@/i18n";
 import { clusterAddress } from "@/shell/addresses";
 import { cx } from "@/styles/classes";
@@ -10,7 +10,6 @@ import { useClusterCrumbs } from "../cluster";
 import { gone } from "../cluster/standing";
 import { baseAfter, type Keep } from "../conflict";
 import { ClusterNotFound } from "../not-found/ClusterNotFound";
-import { refusalOf } from "../refusal";
 import { ConflictBanner } from "./ConflictBanner";
 import { PlanView } from "./PlanView";
 
@@ -62,7 +61,8 @@ export function ChangePage(props: ChangePageProps) {
   const open = commit.conflicts.length > 0 ? t("conflictOpen") : undefined;
   const plan = usePlan(cluster.namespace, cluster.name, props.fields).data;
   const wrong = props.fields.length > 0 && plan?.problems?.length ? t("waitsForProblems") : undefined;
-  const reason = refusalOf(cluster.can.change) ?? going ?? open ?? props.reason ?? wrong;
+  const refusal = useRefusal();
+  const reason = refusal(cluster.can.change) ?? going ?? open ?? props.reason ?? wrong;
   const submit = () => {
     if (reason === undefined && !commit.isPending) {
       commit.run();

@@ -1,6 +1,6 @@
 import { type Detail, type Field, isApiError, type Plan as PlanAnswer, usePlan } from "@/api";
 import { Diff, Failed, FitLine, Panel, parseDiff, Plan, PlanSum, Skeleton, Stack } from "@/components";
-import { asSentence } from "@/components/Failed/Failed";
+import { asSentence } from "@/components/Failed/sentence";
 import { useTexts } from "@/i18n";
 import layout from "@/styles/layout.module.css";
 import { ProblemList } from "../problems/ProblemList";

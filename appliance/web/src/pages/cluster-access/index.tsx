@@ -1,12 +1,11 @@
 import { type Answer, type Detail, type Need, useKubeconfig } from "@/api";
-import { Banner, Button, Failed, Icon, Panel, Reason, reasonOf, Stack, Table, useDone } from "@/components";
+import { Banner, Button, Failed, Icon, Panel, Reason, Stack, Table, useDone, useRefusal } from "@/components";
 import { useTexts } from "@/i18n";
 import { cx } from "@/styles/classes";
 import layout from "@/styles/layout.module.css";
 import { useClusterPage } from "../cluster/context";
 import { useClusterPool } from "../cluster/pool";
 import { AskForPrivileges } from "../not-found/AskForPrivileges";
-import { refusalOf } from "../refusal";
 import css from "./Access.module.css";
 import { ShareIt } from "./ShareIt";
 import { Terminal } from "./Terminal";
@@ -41,8 +40,9 @@ function missingOf(cluster: Detail): Need[] {
 function Lacking({ cluster }: { cluster: Detail }) {
   const t = useTexts("clusterAccess");
   const name = `${cluster.namespace}/${cluster.name}`;
-  const change = refusalOf(cluster.can.change);
-  const kubeconfig = refusalOf(cluster.can.kubeconfig);
+  const refusal = useRefusal();
+  const change = refusal(cluster.can.change);
+  const kubeconfig = refusal(cluster.can.kubeconfig);
   if (change === undefined && (kubeconfig === undefined || !cluster.can.kubeconfig?.missing?.length)) {
     return null;
   }
@@ -102,7 +102,8 @@ function KubeconfigPanel({ cluster }: { cluster: Detail }) {
   const t = useTexts("clusterAccess");
   const done = useDone();
   const download = useKubeconfig(cluster.namespace, cluster.name);
-  const reason = refusalOf(cluster.can.kubeconfig);
+  const refusal = useRefusal();
+  const reason = refusal(cluster.can.kubeconfig);
   return (
     <Panel title={t("kubeconfigTitle")}>
       <Stack tight>
@@ -118,7 +119,7 @@ function KubeconfigPanel({ cluster }: { cluster: Detail }) {
             {t("download")}
           </Button>
         </p>
-        {reasonOf(cluster.can.kubeconfig) !== undefined && <Reason id="kubeconfig-reason">{reason}</Reason>}
+        {reason !== undefined && <Reason id="kubeconfig-reason">{reason}</Reason>}
         {download.isError && <Failed error={download.error} />}
       </Stack>
     </Panel>

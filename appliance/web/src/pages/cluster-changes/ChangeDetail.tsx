@@ -1,12 +1,11 @@
 import { useState } from "react";
 import { Link } from "react-router";
 import { type Change, useChange } from "@/api";
-import { Button, type CheckItem, Checks, CopyButton, Diff, Failed, Panel, parseDiff, Reason, Sha, Skeleton, Stack, Time } from "@/components";
+import { Button, type CheckItem, Checks, CopyButton, Diff, Failed, Panel, parseDiff, Reason, Sha, Skeleton, Stack, Time, useRefusal } from "@/components";
 import { useTexts } from "@/i18n";
 import { clusterAddress, commitAddress } from "@/shell/addresses";
 import { cx } from "@/styles/classes";
 import layout from "@/styles/layout.module.css";
-import { refusalOf } from "../refusal";
 import css from "./ChangeDetail.module.css";
 import { UndoDialog } from "./UndoDialog";
 
@@ -111,7 +110,8 @@ function Undo({ change }: { change: Change }) {
   const t = useTexts("clusterChanges");
   const [open, setOpen] = useState(false);
   const [cluster] = change.clusters;
-  const reason = refusalOf(change.undo) ?? (cluster === undefined ? t("undoByHand") : undefined);
+  const refusal = useRefusal();
+  const reason = refusal(change.undo) ?? (cluster === undefined ? t("undoByHand") : undefined);
   return (
     <Stack tight>
       <p>{t("undoHint")}</p>

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ClusterEvent } from "@/api";
 import { type Column, Empty, Panel, Segment, State, Table, Time } from "@/components";
-import { asSentence } from "@/components/Failed/Failed";
+import { asSentence } from "@/components/Failed/sentence";
 import { useTexts } from "@/i18n";
 import layout from "@/styles/layout.module.css";
 import { useClusterPage } from "../cluster/context";

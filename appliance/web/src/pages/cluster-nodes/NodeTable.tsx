@@ -1,6 +1,6 @@
 import type { Node } from "@/api";
 import { Badge, type Column, type MarkKind, Sha, Span, State, Table } from "@/components";
-import { asSentence } from "@/components/Failed/Failed";
+import { asSentence } from "@/components/Failed/sentence";
 import { useTexts } from "@/i18n";
 import { commitAddress } from "@/shell/addresses";
 import layout from "@/styles/layout.module.css";

@@ -1,10 +1,9 @@
 import { useState } from "react";
-import { type Change, type ClusterAnswer, useClusterChanges, useKubeconfig } from "@/api";
-import { type Action, Failed, Toolbar, useDone } from "@/components";
+import { type ClusterAnswer, useClusterChanges, useKubeconfig } from "@/api";
+import { type Action, Failed, Toolbar, useDone, useRefusal } from "@/components";
 import { useTexts } from "@/i18n";
 import { clusterAddress } from "@/shell/addresses";
 import { UndoDialog } from "../cluster-changes/UndoDialog";
-import { refusalOf } from "../refusal";
 import css from "./ClusterToolbar.module.css";
 import { gone, upgradesOf } from "./standing";
 
@@ -18,7 +17,8 @@ export function ClusterToolbar({ answer }: { answer: ClusterAnswer }) {
   const kubeconfig = useKubeconfigAction(answer);
   const going = gone(cluster) ? t("deletingNow", { cluster: name }) : undefined;
   const unreadable = cluster.spec === undefined ? t("notReadable") : undefined;
-  const mayChange = refusalOf(cluster.can.change);
+  const refusal = useRefusal();
+  const mayChange = refusal(cluster.can.change);
   const actions: Action[] = [
     kubeconfig.action,
     { key: "scale", label: t("scale"), icon: "scale", apart: true, to: clusterAddress(cluster, "scale"), reason: mayChange ?? going ?? unreadable },
@@ -29,14 +29,14 @@ export function ClusterToolbar({ answer }: { answer: ClusterAnswer }) {
       to: clusterAddress(cluster, "upgrade"),
       reason: mayChange ?? going ?? unreadable ?? (upgradesOf(cluster)?.length === 0 ? t("noUpgrade", { version: cluster.wantedVersion }) : undefined),
     },
-    { key: "undo", label: t("undo"), icon: "undo", onSelect: () => setUndoing(true), reason: mayChange ?? undoReason(newest, t("noUndo")) },
+    { key: "undo", label: t("undo"), icon: "undo", onSelect: () => setUndoing(true), reason: mayChange ?? (newest === undefined ? t("noUndo") : refusal(newest.undo)) },
     {
       key: "delete",
       label: t("delete"),
       icon: "trash",
       danger: true,
       to: clusterAddress(cluster, "delete"),
-      reason: refusalOf(cluster.can.delete ?? cluster.can.change) ?? going,
+      reason: refusal(cluster.can.delete ?? cluster.can.change) ?? going,
     },
   ];
   return (
@@ -48,21 +48,18 @@ export function ClusterToolbar({ answer }: { answer: ClusterAnswer }) {
   );
 }
 
-function undoReason(newest: Change | undefined, none: string): string | undefined {
-  return newest === undefined ? none : refusalOf(newest.undo);
-}
-
 function useKubeconfigAction({ cluster }: ClusterAnswer): { action: Action; error: Error | null } {
   const t = useTexts("cluster");
   const done = useDone();
   const download = useKubeconfig(cluster.namespace, cluster.name);
+  const refusal = useRefusal();
   const waits = ["Pending", "Provisioning", "Unknown"].includes(cluster.phase) || gone(cluster);
   const action: Action = {
     key: "kubeconfig",
     label: t("kubeconfig"),
     icon: "download",
     busy: download.isPending,
-    reason: refusalOf(cluster.can.kubeconfig) ?? (waits ? t("kubeconfigWaits") : undefined),
+    reason: refusal(cluster.can.kubeconfig) ?? (waits ? t("kubeconfigWaits") : undefined),
     onSelect: () => download.mutate(undefined, { onSuccess: () => done(t("kubeconfigDone", { cluster: `${cluster.namespace}/${cluster.name}` })) }),
   };
   return { action, error: download.error };

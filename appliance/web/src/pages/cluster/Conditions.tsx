@@ -1,6 +1,6 @@
 import type { Condition, Detail } from "@/api";
 import { type CheckItem, Checks, Panel, Time } from "@/components";
-import { asSentence } from "@/components/Failed/Failed";
+import { asSentence } from "@/components/Failed/sentence";
 import { useTexts } from "@/i18n";
 
 /** The order in which a new cluster makes them true. */

@@ -1,7 +1,7 @@
 import { Fragment, type ReactNode } from "react";
 import type { ClusterAnswer } from "@/api";
 import { Banner, Button, markOf, Sha, Span, Time, toneOf } from "@/components";
-import { asSentence } from "@/components/Failed/Failed";
+import { asSentence } from "@/components/Failed/sentence";
 import { useTexts } from "@/i18n";
 import { commitAddress } from "@/shell/addresses";
 

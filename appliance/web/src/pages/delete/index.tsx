@@ -1,14 +1,13 @@
 import { useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { type ClusterAnswer, type Detail, isApiError, useCluster, useDeleteCluster, usePlan, useSession } from "@/api";
-import { Banner, Button, Diff, Failed, Field, FootBar, Input, Page, Panel, PhaseBadge, Reason, Skeleton, useDone, useWords } from "@/components";
+import { Banner, Button, Diff, Failed, Field, FootBar, Input, Page, Panel, PhaseBadge, Reason, Skeleton, useDone, useRefusal, useWords } from "@/components";
 import { useTexts } from "@/i18n";
 import { clusterAddress } from "@/shell/addresses";
 import layout from "@/styles/layout.module.css";
 import { useClusterCrumbs } from "../cluster";
 import { gone } from "../cluster/standing";
 import { ClusterNotFound } from "../not-found/ClusterNotFound";
-import { refusalOf } from "../refusal";
 import { Afterwards } from "./Afterwards";
 import { WhatDies } from "./WhatDies";
 
@@ -42,7 +41,8 @@ function DeletePage({ answer }: { answer: ClusterAnswer }) {
   const crumbs = useClusterCrumbs(cluster.namespace, cluster.name, t("crumb"));
   const going = gone(cluster);
   const diff = usePlan(cluster.namespace, cluster.name, going ? [] : tombstone).data?.diff;
-  const reason = refusalOf(cluster.can.delete ?? cluster.can.change) ?? (going ? t("already", { cluster: full }) : undefined) ?? (typed === full ? undefined : t("typeFirst"));
+  const refusal = useRefusal();
+  const reason = refusal(cluster.can.delete ?? cluster.can.change) ?? (going ? t("already", { cluster: full }) : undefined) ?? (typed === full ? undefined : t("typeFirst"));
   return (
     <Page
       title={t("title", { cluster: full })}

@@ -1,5 +1,5 @@
 import { useCapacity, useClusters, useFleet } from "@/api";
-import { Button, type CheckItem, Checks, Empty, Page, Panel, useWords } from "@/components";
+import { Button, type CheckItem, Checks, Empty, Page, Panel, useRefusal, useWords } from "@/components";
 import { useTexts } from "@/i18n";
 import layout from "@/styles/layout.module.css";
 import { room } from "./room";
@@ -46,13 +46,14 @@ function useReady(): CheckItem[] {
   const t = useTexts("home");
   const say = useWords();
   const create = useClusters().data?.can.create;
+  const refusal = useRefusal();
   const fleet = useFleet().data;
   const nodes = useCapacity().data?.nodes.filter((n) => n.online) ?? [];
   const memory = room(nodes.map((n) => ({ total: n.memory.totalBytes, used: n.memory.usedBytes, ours: 0 })));
   const network = fleet?.networks.toSorted((a, b) => b.nodes.free - a.nodes.free)[0];
   const version = fleet?.versions[0];
   const checks: (CheckItem | false | undefined)[] = [
-    create && (create.ok ? { state: "ok", text: t("mayCreate") } : { state: "no", text: t("mayNotCreate"), detail: create.reason }),
+    create && (create.ok ? { state: "ok", text: t("mayCreate") } : { state: "no", text: t("mayNotCreate"), detail: refusal(create) }),
     fleet && (version ? { state: "ok", text: t("templates"), detail: t("templatesOf", { version }) } : { state: "warn", text: t("noTemplates"), detail: t("noTemplatesHelp") }),
     network && { state: network.nodes.free > 1 ? "ok" : "warn", text: t("addressesFree"), detail: t("addressesOf", { n: network.nodes.free, network: network.name }) },
     memory.total > 0 && { state: memory.free > 4 * 2 ** 30 ? "ok" : "warn", text: t("memoryFree"), detail: t("memoryOf", { size: say.bytes(memory.free) }) },

@@ -1,6 +1,6 @@
 import { type Fleet, useCapacity } from "@/api";
 import { BarRow, Bars, FitLine, Legend, Panel, Stack, useWords } from "@/components";
-import { asSentence } from "@/components/Failed/Failed";
+import { asSentence } from "@/components/Failed/sentence";
 import { useTexts } from "@/i18n";
 import { cx } from "@/styles/classes";
 import layout from "@/styles/layout.module.css";

@@ -1,5 +1,5 @@
 import type { Problem } from "@/api";
-import { asSentence } from "@/components/Failed/Failed";
+import { asSentence } from "@/components/Failed/sentence";
 
 /** problemAt is what is wrong with a field or anything below it, as a sentence; undefined where nothing is. */
 export function problemAt(problems: readonly Problem[], field: string): string | undefined {

@@ -1,10 +1,9 @@
 import { useState } from "react";
 import { useNavigate } from "react-router";
 import { type Answer, type Fleet, isApiError, type Preview, type Problem, useClusters, useCreateCluster, usePreview } from "@/api";
-import { useDone } from "@/components";
+import { useDone, useRefusal } from "@/components";
 import { useTexts } from "@/i18n";
 import { clusterAddress } from "@/shell/addresses";
-import { refusalOf } from "../refusal";
 import { firstForm } from "./first";
 import { longestIdentity, type Mistake, mistakeInName, mistakeInNamespace, type NewClusterForm, specOf } from "./form";
 import { pressing } from "./problems";
@@ -93,13 +92,14 @@ function useNameErrors(form: NewClusterForm): Names {
 
 function useReason({ fleet, can, problems, names }: { fleet: Fleet; can: Answer | undefined; problems: Problem[]; names: Names }): string | undefined {
   const t = useTexts("newCluster");
+  const refusal = useRefusal();
   const waits: [boolean, string][] = [
     [fleet.networks.length === 0, t("waitsForNetwork")],
     [names.namespace !== undefined, names.namespaceError ?? t("namespaceMissing")],
     [names.name !== undefined, names.nameError ?? t("waitsForName")],
     [problems.length > 0, t("waitsForProblems")],
   ];
-  return refusalOf(can ?? fleet.can.create) ?? waits.find(([waiting]) => waiting)?.[1];
+  return refusal(can ?? fleet.can.create) ?? waits.find(([waiting]) => waiting)?.[1];
 }
 
 /** Creates once, and then shows the cluster on its way. */

@@ -1,6 +1,6 @@
 import type { Problem } from "@/api";
 import { Icon } from "@/components";
-import { asSentence } from "@/components/Failed/Failed";
+import { asSentence } from "@/components/Failed/sentence";
 import css from "./ProblemList.module.css";
 
 /** placeOf is where a problem is: the file with its line, and the field. */

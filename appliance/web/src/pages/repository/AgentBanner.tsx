@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Agent, Stale } from "@/api";
 import { Banner, Sha, Span, Time } from "@/components";
-import { asSentence } from "@/components/Failed/Failed";
+import { asSentence } from "@/components/Failed/sentence";
 import { useTexts } from "@/i18n";
 import { commitAddress } from "@/shell/addresses";
 

@@ -1,6 +1,6 @@
 import type { Repository } from "@/api";
 import { Facts, Panel, Reason, Time } from "@/components";
-import { asSentence } from "@/components/Failed/Failed";
+import { asSentence } from "@/components/Failed/sentence";
 import { useTexts } from "@/i18n";
 import layout from "@/styles/layout.module.css";
 
