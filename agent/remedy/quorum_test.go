@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"kubehenge.dev/agent/machines"
 )
 
 // TestNoReplacementCostsTheQuorum: a control-plane machine is stuck beside others, and is replaced only where more than
@@ -80,5 +83,27 @@ func TestAMachineThatHasJoinedIsLeftToClusterAPI(t *testing.T) {
 	w.pass(time.Minute)
 	if !w.marked("shop-cp-3") {
 		t.Errorf("its successor is not replaced: %s", w.sentence())
+	}
+}
+
+// TestAMachineThatLeavesCountsForNoQuorum asks the rule alone: before it, another keeps two machines from going at once.
+func TestAMachineThatLeavesCountsForNoQuorum(t *testing.T) {
+	object := &clusterv1.Cluster{}
+	object.Status.Initialization.ControlPlaneInitialized = ptr.To(true)
+	member := func(uid string, leaving time.Time) *machines.Machine {
+		return &machines.Machine{UID: types.UID(uid), Name: uid, ControlPlane: true, Joined: true, Ready: true, Leaving: leaving}
+	}
+	sick := &patient{Machine: &machines.Machine{UID: "new", Name: "new", ControlPlane: true}}
+	for sentence, c := range map[string]struct {
+		leaving time.Time
+		want    string
+	}{
+		"two of two stay":     {time.Time{}, ""},
+		"one of two is going": {time.Unix(1, 0), "its replacement waits, since only 1 of 2 other control-plane nodes are ready"},
+	} {
+		s := &scene{Cluster: &machines.Cluster{Object: object, Machines: []*machines.Machine{member("a", time.Time{}), member("b", c.leaving), sick.Machine}}}
+		if got := quorum(s, sick); got != c.want {
+			t.Errorf("%s: %q, want %q", sentence, got, c.want)
+		}
 	}
 }
