@@ -55,7 +55,7 @@ func (r *request) seen(place permission.Place, claims fleet.Claims) ([]cluster.S
 			return err
 		}
 		s := cluster.Summarize(namespace, name, cluster.Git{Overlay: o, Fleet: &r.state.Rendering.Fleet.Spec}, claim)
-		if s.Problems, err = commit.Tellable(r.Context(), r.state.Rendering, r.holder.Answer, s.Problems); err != nil {
+		if s.Problems, err = commit.Tellable(r.Context(), r.state.Rendering, r.state.Rendering, r.holder.Answer, s.Problems); err != nil {
 			return err
 		}
 		r.story(&s)
@@ -168,7 +168,7 @@ func showCluster(r *request) (any, error) {
 	if err := r.s.history.Follow(r.Context(), r.state.Commit); err != nil {
 		return nil, err
 	}
-	if d.Problems, err = commit.Tellable(r.Context(), r.state.Rendering, r.holder.Answer, d.Problems); err != nil {
+	if d.Problems, err = commit.Tellable(r.Context(), r.state.Rendering, r.state.Rendering, r.holder.Answer, d.Problems); err != nil {
 		return nil, err
 	}
 	r.story(&d.Summary)

@@ -45,11 +45,11 @@ func previewCluster(r *request) (any, error) {
 }
 
 func (r *request) tellable(t *commit.Trial) ([]render.Problem, error) {
-	rendering := t.State.Rendering
+	before, after := t.State.Rendering, t.State.Rendering
 	if t.Verdict != nil {
-		rendering = t.Verdict.After
+		before, after = t.Verdict.Before, t.Verdict.After
 	}
-	return commit.Tellable(r.Context(), rendering, r.holder.Answer, t.Problems)
+	return commit.Tellable(r.Context(), before, after, r.holder.Answer, t.Problems)
 }
 
 // addressesOf is one for each machine, and one more for each pool that has any, for its rollouts.

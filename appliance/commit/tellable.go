@@ -2,6 +2,7 @@ package commit
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"kubehenge.dev/render"
@@ -9,18 +10,18 @@ import (
 )
 
 // Tellable are problems as a person may be told them: what is said at the files of a cluster that they may not see is left out, and such a file is not named
-// where another's problem has to do with it.
-func Tellable(ctx context.Context, r *render.Rendering, may func(context.Context, ...permission.Need) (permission.Answer, error), problems []render.Problem) ([]render.Problem, error) {
-	if r.Fleet == nil || len(problems) == 0 {
+// where another's problem has to do with it. A cluster that was not there before is the person's own wish; without a change before and after are the same.
+func Tellable(ctx context.Context, before, after *render.Rendering, may func(context.Context, ...permission.Need) (permission.Answer, error), problems []render.Problem) ([]render.Problem, error) {
+	if after.Fleet == nil || len(problems) == 0 {
 		return problems, nil
 	}
-	place := permission.PlaceOf(&r.Fleet.Spec, nil)
+	place := permission.PlaceOf(&after.Fleet.Spec, nil)
 	all, err := may(ctx, place.Read())
 	if err != nil || all.OK {
 		return problems, err
 	}
-	for _, o := range r.Overlays {
-		concerned := touching(problems, o)
+	for _, o := range after.Overlays {
+		concerned := had(before, o) && touching(problems, o)
 		if !concerned || o.Namespace == "" || o.Name == "" {
 			continue
 		}
@@ -33,6 +34,12 @@ func Tellable(ctx context.Context, r *render.Rendering, may func(context.Context
 		}
 	}
 	return problems, nil
+}
+
+// had tells whether an overlay was there before.
+func had(before *render.Rendering, o *render.Overlay) bool {
+	_, found := slices.BinarySearchFunc(before.Overlays, o.Path, func(b *render.Overlay, path string) int { return strings.Compare(b.Path, path) })
+	return found
 }
 
 func touching(problems []render.Problem, o *render.Overlay) bool {

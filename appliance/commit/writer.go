@@ -178,7 +178,7 @@ func pass(ctx context.Context, who Person, v *review.Verdict, p *proposal) error
 	case !answer.OK:
 		return &DeniedError{answer}
 	case len(v.Problems) > 0:
-		problems, err := Tellable(ctx, v.After, who.May, v.Problems)
+		problems, err := Tellable(ctx, v.Before, v.After, who.May, v.Problems)
 		if err != nil {
 			return err
 		}
