@@ -122,7 +122,7 @@ func TestNothingIsHiddenInAPush(t *testing.T) {
 			}
 			c.must("add", shop1)
 			c.must("commit", "-q", "-m", "Link")
-		}, changes},
+		}, "deleting team-0/shop-1 takes VM.Allocate on /pool/kubehenge/team-0.shop-1, which alice@pve does not have"},
 		"a link in the own folder": {func(c checkout) {
 			c.must("rm", "-q", shop0)
 			if err := os.Symlink("../shop-1/claim.yaml", filepath.Join(c.dir, shop0)); err != nil {
@@ -134,7 +134,7 @@ func TestNothingIsHiddenInAPush(t *testing.T) {
 		"a submodule in the own folder": {func(c checkout) {
 			c.must("update-index", "--add", "--cacheinfo", "160000,"+c.must("rev-parse", "HEAD")+","+sample.Folder(0)+"/more")
 			c.must("commit", "-q", "-m", "Submodule")
-		}, sample.Folder(0) + "/more: is a submodule; submodules are not read"},
+		}, "changing " + sample.Folder(0) + "/more, which is no cluster's own file, takes Sys.Modify on /pool/kubehenge"},
 		"what a submodule is, at the top": {func(c checkout) {
 			c.write(".gitmodules", "[submodule \"a\"]\n\tpath = a\n\turl = https://example.org/a.git\n")
 			c.must("commit", "-q", "-m", "Modules")
@@ -153,11 +153,11 @@ func TestNothingIsHiddenInAPush(t *testing.T) {
 		"a name that leads elsewhere on Windows": {func(c checkout) {
 			c.graft("100644", "blob", c.with("x", "hash-object", "-w", "--stdin"), `a\b`)
 			c.takeBack()
-		}, `commit ID: tree entry is named "a\\b": malformed object`},
+		}, `commit ID: compare commits: tree entry is named "a\\b": malformed object`},
 		"a name that no file system takes": {func(c checkout) {
 			c.graft("100644", "blob", c.with("x", "hash-object", "-w", "--stdin"), strings.Repeat("a", 2000))
 			c.takeBack()
-		}, `commit ID: tree entry is named "aaa`},
+		}, `commit ID: compare commits: tree entry is named "aaa`},
 		"a trailer after a fold, in other letters": {func(c checkout) {
 			c.replace(shop0, "size: medium", "size: small")
 			c.must("commit", "-q", "--amend", "-m", "x\n\nNote: a\n  KUBEHENGE-User : root@pam")
@@ -336,9 +336,13 @@ func TestTwoPushesAtOnceAreOneAfterTheOther(t *testing.T) {
 		taken bool
 	}
 	outcomes := make(chan outcome, 4)
+	var clones []checkout // all of them before the first push
 	for i := range 4 {
 		c := w.clone("alice@pve")
 		c.replace(sample.ClaimFile(0), "workers: {replicas: 2", fmt.Sprintf("workers: {replicas: %d", 4+i))
+		clones = append(clones, c)
+	}
+	for _, c := range clones {
 		go func() {
 			said, taken := c.push("main")
 			outcomes <- outcome{said, taken}
