@@ -1,3 +1,5 @@
+//go:build !race
+
 package simulator
 
 // slower is 1 without the race detector.
