@@ -185,6 +185,10 @@ func TestNothingIsHiddenInAPush(t *testing.T) {
 				root.replace(shop1, "workers: {replicas: 2", "workers: {replicas: 4")
 				root.must("push", "-q", "origin", "main")
 				c.must("pull", "-q", "origin", "main")
+				defer func() { // the other cases find it as it was
+					root.replace(shop1, "workers: {replicas: 4", "workers: {replicas: 2")
+					root.must("push", "-q", "origin", "main")
+				}()
 			}
 			test.do(c)
 			tip := w.bare("rev-parse", "main")
