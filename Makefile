@@ -30,7 +30,7 @@ demo: build ## Everything on this machine, with a cluster that comes up
 # The end-to-end tests are the tests of this package. They come last and alone, since they keep both cores busy.
 end-to-end := ./lab
 # Those that take many minutes more, and memory for real API servers in the simulated machines.
-long := TestCorner|TestRealGuests|TestVolumes|TestHooks
+long := TestCorner|TestRealGuests|TestVolumes|TestHooks|TestProxmox8
 others = $$($(GO) list ./... | grep -v 'kubehenge.dev/lab$$')
 
 test: test-tools lint build ## Everything, end-to-end tests on a lab included

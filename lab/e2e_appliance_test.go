@@ -20,10 +20,7 @@ func TestAppliance(t *testing.T) {
 	w.admin = w.signIn(t, lab.Administrator)
 	w.viewer = w.signIn(t, lab.Viewer)
 	w.stranger = w.signIn(t, w.newUser(t, "stranger@pve"))
-	for _, s := range []struct {
-		name string
-		run  func(*testing.T, *officeWorld)
-	}{
+	play(t, w, []scenario[*officeWorld]{
 		{"nobody gets in without a session, or with a wrong password", nobodyGetsIn},
 		{"a cluster that is asked for comes up", askedForComesUp},
 		{"who may only look is told what is missing, and who may not look finds nothing", rightsAreKept},
@@ -33,12 +30,7 @@ func TestAppliance(t *testing.T) {
 		{"without the management cluster the page says since when, and comes back", managementClusterStops},
 		{"an appliance that was killed comes back with its repository", applianceKilled},
 		{"a deleted cluster leaves nothing behind", deletedByClick},
-	} {
-		if !t.Run(s.name, func(t *testing.T) { s.run(t, w) }) {
-			w.tellState(t)
-			t.FailNow()
-		}
-	}
+	})
 }
 
 // officeWorld is a lab with three people at the page.

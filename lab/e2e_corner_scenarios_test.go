@@ -317,6 +317,9 @@ func nodeFails(t *testing.T, w *world) {
 	if err := w.lab.Proxmox.SetNodeOnline(victim.Node, true); err != nil {
 		t.Fatal(err)
 	}
+	if !t.Run("meanwhile a pool with VMs of an earlier management cluster is left alone", func(t *testing.T) { earlierClusterIsLeftAlone(t, w) }) {
+		return
+	}
 	w.running(t, "team-a", "alpha", 4, 3*change)
 	w.running(t, "team-b", "beta", 4, 3*change)
 	until(t, 3*time.Minute, "all nodes take machines again", func() string { return w.unlessAllowed(t, victim.Node, true) })

@@ -17,15 +17,12 @@ import (
 const cornerIndex = 33
 
 // TestCorner is a cluster's own corner of Proxmox VE and what keeps it right, from end to end: on one lab with
-// Proxmox VE's HA switched on and two replicas of the agent, while nodes fail and people meddle.
+// Proxmox VE's HA switched on, while nodes fail and people meddle.
 func TestCorner(t *testing.T) {
 	t.Parallel()
 	w := startWorld(t, lab.Options{Index: cornerIndex})
 	w.clone.replace(t, "clusters/fleet.yaml", "storages: [shared]", "ha: true\n    storages: [shared]")
-	for _, s := range []struct {
-		name string
-		run  func(*testing.T, *world)
-	}{
+	play(t, w, []scenario[*world]{
 		{"two clusters come up, each in its own corner", cornersAreMade},
 		{"a VM is left behind that no machine owns", loseVM},
 		{"what a person takes away in Proxmox VE is put back and told", meddlingIsPutBack},
@@ -35,18 +32,8 @@ func TestCorner(t *testing.T) {
 		{"the VM that no machine owns is told, and goes by hand", lostVMGoesByHand},
 		{"a node that fails takes no machine with it, and HA's move is followed", nodeFails},
 		{"control-plane machines that moved are deleted where they are", movedMachinesAreDeleted},
-		{"a pool with VMs of an earlier management cluster is left alone", earlierClusterIsLeftAlone},
 		{"deleting leaves nothing of the corners", cornersGo},
-	} {
-		ok := t.Run(s.name, func(t *testing.T) {
-			s.run(t, w)
-			w.audit(t)
-		})
-		if !ok {
-			w.tellState(t)
-			t.FailNow()
-		}
-	}
+	}, (*world).audit)
 	w.checkSentences(t)
 	w.nothingWasForbidden(t)
 }

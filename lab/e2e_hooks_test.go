@@ -21,11 +21,9 @@ const hooksIndex = 23
 // TestHooks has two replicas of the agent answer Cluster API, and lets nodes, replicas, certificates and Cluster API's
 // manager go and come back. The scenarios share one cluster.
 func TestHooks(t *testing.T) {
+	t.Parallel()
 	w := startWorld(t, lab.Options{Index: hooksIndex, Agents: 2})
-	for _, s := range []struct {
-		name string
-		run  func(*testing.T, *world)
-	}{
+	play(t, w, []scenario[*world]{
 		{"the first cluster of a distribution starts its providers, and takes no node that is offline", firstClusterStartsProviders},
 		{"a node that comes back is listed, and no machine is replaced for it", nodeComesBack},
 		{"hooks are answered by each replica, the one that does not lead included", eachReplicaAnswers},
@@ -34,12 +32,7 @@ func TestHooks(t *testing.T) {
 		{"Cluster API restarted while no agent answers", coreRestartedWithoutAgents},
 		{"a version without a VM template is told as such", versionWithoutTemplate},
 		{"the last cluster's end stops the providers", lastClusterStopsProviders},
-	} {
-		if !t.Run(s.name, func(t *testing.T) { s.run(t, w) }) {
-			w.tellState(t)
-			t.FailNow()
-		}
-	}
+	})
 }
 
 const hookedClaim = "clusters/team-a/hooked/claim.yaml"

@@ -26,10 +26,7 @@ func TestRealGuests(t *testing.T) {
 	l := startLab(t, lab.Options{Index: realIndex, Guests: lab.RealGuests})
 	w := &world{lab: l, kube: kubeClient(t, l.Kubeconfig)}
 	c := &realCluster{world: w}
-	for _, s := range []struct {
-		name string
-		run  func(*testing.T, *realCluster)
-	}{
+	play(t, c, []scenario[*realCluster]{
 		{"a claim becomes a cluster with three etcd members", threeMembers},
 		{"its objects are real, and a Deployment's pod runs in name", objectsAreReal},
 		{"with one control-plane VM off the API answers by quorum", oneVMOff},
@@ -37,12 +34,7 @@ func TestRealGuests(t *testing.T) {
 		{"with both on again it works, and nothing is lost", bothVMsOn},
 		{"the control plane shrinks to one by commit", shrinksToOne},
 		{"a deleted cluster leaves no process", noProcessIsLeft},
-	} {
-		if !t.Run(s.name, func(t *testing.T) { s.run(t, c) }) {
-			w.tellState(t)
-			t.FailNow()
-		}
-	}
+	})
 }
 
 // realCreation is how long three machines may take to come up one after the other, on two cores that do everything.

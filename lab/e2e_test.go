@@ -12,10 +12,7 @@ import (
 func TestMainLoop(t *testing.T) {
 	t.Parallel()
 	w := startWorld(t, lab.Options{Index: mainLoopIndex})
-	for _, s := range []struct {
-		name string
-		run  func(*testing.T, *world)
-	}{
+	play(t, w, []scenario[*world]{
 		{"a pushed overlay becomes a running cluster", pushedOverlayRuns},
 		{"the kubeconfig is fetched in one line and works", kubeconfigWorks},
 		{"more workers by commit", workersScaleByCommit},
@@ -33,15 +30,6 @@ func TestMainLoop(t *testing.T) {
 		{"the API server restarted midway", apiServerRestarted},
 		{"Proxmox VE answering 500 and 595 for a minute", proxmoxFails},
 		{"state Deleted leaves nothing behind, the agent killed meanwhile", deletedLeavesNothing},
-	} {
-		ok := t.Run(s.name, func(t *testing.T) {
-			s.run(t, w)
-			w.audit(t)
-		})
-		if !ok {
-			w.tellState(t)
-			t.FailNow()
-		}
-	}
+	}, (*world).audit)
 	w.checkSentences(t)
 }

@@ -55,10 +55,7 @@ func TestVolumes(t *testing.T) {
 	t.Parallel()
 	w := &volumeWorld{world: startWorld(t, lab.Options{Index: volumesIndex, Guests: lab.RealGuests, AgentArgs: []string{"--volumes-every=2s"}})}
 	w.addLocalStorage(t)
-	for _, s := range []struct {
-		name string
-		run  func(*testing.T, *volumeWorld)
-	}{
+	play(t, w, []scenario[*volumeWorld]{
 		{"two clusters run on one Proxmox VE", twoClustersWithVolumes},
 		{"pods get their volumes, each under its cluster's owner VM", podsGetVolumes},
 		{"a hostile cluster cannot have the other's volume deleted", hostilePersistentVolume},
@@ -66,12 +63,7 @@ func TestVolumes(t *testing.T) {
 		{"released volumes go, on shared and on local storage", releasedVolumesGo},
 		{"a deletion waits for a node that may have volumes, and leaves nothing", deletionWaitsForNode},
 		{"the other cluster still has its own", otherVolumesStay},
-	} {
-		if !t.Run(s.name, func(t *testing.T) { s.run(t, w) }) {
-			w.tellState(t)
-			t.FailNow()
-		}
-	}
+	})
 }
 
 // addLocalStorage adds a storage that each node has for itself, as an administrator does.

@@ -84,6 +84,30 @@ func repositoryWithPassword(t *testing.T, l *lab.Lab) string {
 	return u.String()
 }
 
+// scenario is one part of a test that goes on from where the one before ended.
+type scenario[W any] struct {
+	name string
+	run  func(*testing.T, W)
+}
+
+// play runs scenarios in their order, and what is to hold after each of them. It ends with the first that fails, and
+// tells what a person would look at.
+func play[W interface{ tellState(*testing.T) }](t *testing.T, w W, scenarios []scenario[W], after ...func(W, *testing.T)) {
+	t.Helper()
+	for _, s := range scenarios {
+		ok := t.Run(s.name, func(t *testing.T) {
+			s.run(t, w)
+			for _, hold := range after {
+				hold(w, t)
+			}
+		})
+		if !ok {
+			w.tellState(t)
+			t.FailNow()
+		}
+	}
+}
+
 type testWriter struct{ t *testing.T }
 
 func (w testWriter) Write(p []byte) (int, error) {

@@ -316,6 +316,7 @@ func TestBadInventories(t *testing.T) {
 		"no nodes":                   "cluster: x",
 		"an unknown field":           "nodes: [{name: a, color: red}]",
 		"a guest on no node":         "nodes: [{name: a}]\nguests: [{vmid: 100, node: b, config: {}}]",
+		"a guest of no known type":   "nodes: [{name: a}]\nguests: [{vmid: 100, node: a, type: jail, config: {}}]",
 		"a guest in no pool":         "nodes: [{name: a}]\nguests: [{vmid: 100, node: a, pool: x, config: {}}]",
 		"a disk on no storage":       "nodes: [{name: a}]\nguests: [{vmid: 100, node: a, config: {scsi0: 's:100/vm-100-disk-0.raw,size=1G'}}]",
 		"a role that does not exist": "nodes: [{name: a}]\nacls: [{path: /, roles: [X], users: [a@pve]}]",

@@ -168,9 +168,9 @@ func (s *Server) loadGuests(inv *Inventory) error {
 		}
 		g := &core.Guest{VMID: spec.VMID, Kind: core.Or(spec.Type, "qemu"), Node: spec.Node, Conf: core.CopyMap(spec.Config), State: core.Stopped}
 		s.state.Guests[g.VMID] = g
-		complete := s.complete
-		if g.Kind == "lxc" {
-			complete = s.completeCT
+		complete := map[string]func(*core.Guest) error{"qemu": s.complete, "lxc": s.completeCT}[g.Kind]
+		if complete == nil {
+			return fmt.Errorf("VM %d: type is qemu or lxc, not %q", g.VMID, g.Kind)
 		}
 		if err := complete(g); err != nil {
 			return fmt.Errorf("VM %d: %w", g.VMID, err)
