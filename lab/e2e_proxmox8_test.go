@@ -15,7 +15,7 @@ import (
 	"kubehenge.dev/proxmox/simulator"
 )
 
-const proxmox8Index = 27
+const proxmox8Index = 29
 
 // The cluster of TestProxmox8: namespace and name have the 50 characters that they may have together.
 const (
