@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"kubehenge.dev/agent/machines"
@@ -48,10 +49,13 @@ func (p plan) String() string {
 		parts = append(parts, "out "+id)
 	}
 	for _, r := range p.in {
-		parts = append(parts, "in "+r.ID)
+		parts = append(parts, strings.TrimSuffix(fmt.Sprintf("in %s %s as %s", r.ID, r.Group, r.State), "  as started"))
 	}
 	for _, r := range p.rules {
 		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Type, strings.Join(r.Resources, ","), strings.Join(r.Nodes, ","))))
+	}
+	if p.group != nil {
+		parts = append(parts, fmt.Sprintf("%s restricted=%v %s", p.group.ID, p.group.Restricted, strings.Join(p.group.Nodes, ",")))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -104,6 +108,21 @@ func TestAPlanIs(t *testing.T) {
 		"a marked one is not marked again":           {1, func(l *look) { l.hooked(moved, 0); l.set(1, "running", "pve2"); l.Machines[0].VM.Mark = "pve2" }, ""},
 		"a mark that has done its work goes":         {1, func(l *look) { l.on = false; l.Machines[0].VM.Mark = "pve1" }, "unmark cp-1"},
 		"nothing before the provider records a node": {1, func(l *look) { l.on = false; l.Machines[0].VM.Node = "" }, ""},
+		"the eldest apart, whatever their names": {4, func(l *look) {
+			l.allIn()
+			l.Machines[0].Created = time.Unix(9, 0)
+			l.set(4, "running", "pve1")
+			l.Machines[3].VM.Node = "pve1"
+		},
+			"resource-affinity vm:2,vm:3,vm:4"},
+		"a worker that a person put into HA leaves it with its cluster": {1, func(l *look) { l.leave(); l.Machines[0].ControlPlane = false; l.put(1, "by hand") },
+			"hold cp-1; out vm:1"},
+		"in 8.4 a VM joins its group where it stands": {1, func(l *look) { l.grouped("started", ours) },
+			"in vm:1 kubehenge-nodes-team-a_shop as started; kubehenge-nodes-team-a_shop restricted=true pve1,pve2"},
+		"in 8.4 a VM that is off joins its group and stays off": {1, func(l *look) { l.grouped("stopped", ours) },
+			"in vm:1 kubehenge-nodes-team-a_shop as stopped; kubehenge-nodes-team-a_shop restricted=true pve1,pve2"},
+		"in 8.4 a person's resource stays in no group": {1, func(l *look) { l.grouped("started", "by hand") },
+			"kubehenge-nodes-team-a_shop restricted=true pve1,pve2"},
 		"a cluster that is gone leaves nothing": {0, func(l *look) { l.Cluster = &machines.Cluster{Key: shop}; l.put(5, ours) },
 			"out vm:5"},
 	} {
@@ -133,4 +152,18 @@ func (l *look) set(vmid int, status, node string) {
 func (l *look) hooked(why string, out time.Duration) {
 	l.Machines[0].Hooked, l.Machines[0].Hook, l.Machines[0].Leaving = true, why, time.Unix(9, 0)
 	l.outFor = func(*machines.Machine) time.Duration { return out }
+}
+
+// leave has the cluster be deleted.
+func (l *look) leave() {
+	l.Cluster.Object.DeletionTimestamp = &metav1.Time{Time: time.Unix(9, 0)}
+}
+
+// grouped is Proxmox VE 8.4 with all VMs in HA and in no group, though the cluster may use two nodes only.
+func (l *look) grouped(state, comment string) {
+	l.allIn()
+	l.manager.grouped, l.allowed = true, []string{"pve1", "pve2"}
+	for id := range l.manager.resources {
+		l.manager.resources[id] = proxmox.HAResource{ID: id, State: state, Comment: comment}
+	}
 }
