@@ -2,9 +2,14 @@ package appliance
 
 import (
 	"context"
+	"crypto/ed25519"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/crypto/ssh"
 
 	"kubehenge.dev/appliance/mirror"
 	"kubehenge.dev/git"
@@ -23,7 +28,7 @@ func (w *world) mirrored(d mirror.Direction) *git.Repository {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.server.opts.Mirror = MirrorOptions{Outside: git.Outside{URL: "file://" + dir, Branch: "main"}, Direction: d}
+	w.server.opts.Mirror = MirrorOptions{Outside: git.Outside{URL: "file://" + dir, Branch: "main"}, Direction: d, Unsigned: d != mirror.To}
 	if err := w.server.prepareMirror(w.Context()); err != nil {
 		w.Fatal(err)
 	}
@@ -92,5 +97,70 @@ func TestWhatCameThroughTheMirrorIsVouchedForAndTold(t *testing.T) {
 	w.server.mirror.Look(t.Context())
 	if at, err := there.Fetch(t.Context()); err != nil || at != w.tip().Hash {
 		t.Errorf("there is %s, %v; want %s", at, err, w.tip().Hash)
+	}
+}
+
+func TestWhoIsTrustedWithCommitsFromThereIsSaid(t *testing.T) {
+	for name, test := range map[string]struct {
+		options MirrorOptions
+		want    string // nothing: it will do
+	}{
+		"nothing is taken":               {MirrorOptions{Direction: mirror.To}, ""},
+		"signatures are wanted":          {MirrorOptions{Direction: mirror.From, SignersFile: "f"}, ""},
+		"the other server is trusted":    {MirrorOptions{Direction: mirror.Both, Unsigned: true}, ""},
+		"nobody says who is trusted":     {MirrorOptions{Direction: mirror.From}, "--mirror-direction=from takes commits from there"},
+		"nobody says so of both ways":    {MirrorOptions{Direction: mirror.Both}, "--mirror-direction=both takes commits from there"},
+		"both are said":                  {MirrorOptions{Direction: mirror.Both, SignersFile: "f", Unsigned: true}, "exclude each other"},
+		"signers where nothing is taken": {MirrorOptions{SignersFile: "f"}, "--mirror-direction=to takes none"},
+		"trust where nothing is taken":   {MirrorOptions{Direction: mirror.To, Unsigned: true}, "--mirror-direction=to takes none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := test.options.check()
+			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("said %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestASignerIsAddedWithoutARestart(t *testing.T) {
+	w := newWorld(t)
+	list := filepath.Join(t.TempDir(), "allowed-signers")
+	there := w.mirrored(mirror.To)
+	w.server.opts.Mirror.Direction, w.server.opts.Mirror.SignersFile = mirror.Both, list
+	if err := w.server.prepareMirror(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.server.mirror.Look(t.Context())
+	signer, err := ssh.NewSignerFromKey(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sha, err := there.CommitAndPush(t.Context(), func(*git.Tree) (git.Change, error) {
+		return git.Change{Files: map[string][]byte{sample.ClaimFile(0): sample.Claim(0, 9)}, Message: "Nine workers",
+			Author: git.Person{Name: "dave", Email: "dave@example.org"}, Signer: signer}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := string(ssh.MarshalAuthorizedKey(signer.PublicKey()))
+	for _, step := range []struct {
+		list  string
+		state mirror.State
+		words string
+	}{
+		{"", mirror.Refused, "whose signatures count cannot be read"},
+		{"nobody\n", mirror.Refused, "whose signatures count cannot be read"},
+		{"# nobody yet\n", mirror.Refused, "(Nine workers) is signed by a key that is not among the allowed signers"},
+		{"dave@example.org " + key, mirror.InStep, sha[:12]},
+	} {
+		if step.list != "" {
+			if err := os.WriteFile(list, []byte(step.list), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := w.server.mirror.Look(t.Context()); got.State != step.state || !strings.Contains(got.Message, step.words) {
+			t.Errorf("with %q: %+v", step.list, got)
+		}
 	}
 }

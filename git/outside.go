@@ -10,10 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // Outside is a repository elsewhere, to which a repository opened in place pushes and from which it fetches. Git's own program talks to it, and for SSH the
@@ -35,6 +34,8 @@ type Outside struct {
 	KnownHostsFile string
 	// Timeout of one fetch or push. Default 2 minutes.
 	Timeout time.Duration
+	// MaxPack is the most that one fetch may bring, in bytes, counted in steps of 512. Default 64 MiB, as much as a push to the appliance.
+	MaxPack int64
 }
 
 // Check says what is wrong with it; no error repeats the URL where it may hold a secret.
@@ -78,27 +79,6 @@ func (o Outside) checkSSH() error {
 	return nil
 }
 
-// outsideRef keeps what was fetched, so that git does not throw it away and need not fetch it again.
-const outsideRef = "refs/kubehenge/mirror/"
-
-// FetchOutside brings the branch of a repository elsewhere into one opened in place, beside its own branch, and returns its tip. ErrNoBranch where there is
-// none.
-func (r *Repository) FetchOutside(ctx context.Context, o Outside) (tip string, err error) {
-	ref := outsideRef + o.Branch
-	if err := r.outside(ctx, o, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
-		"--", o.URL, "+refs/heads/"+o.Branch+":"+ref); err != nil {
-		return "", fmt.Errorf("fetch %s from %s: %w", o.Branch, clean(o.URL), err)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.reread()
-	h, err := r.reference(plumbing.ReferenceName(ref))
-	if err == nil && h.IsZero() {
-		err = ErrNoBranch
-	}
-	return h.String(), err
-}
-
 // PushOutside moves the branch of a repository elsewhere to a commit, and never forces: ErrNonFastForward where that would leave history behind. The
 // server's word for the commit goes with it, where there is one and the other server takes such references.
 func (r *Repository) PushOutside(ctx context.Context, o Outside, commit string) error {
@@ -107,9 +87,9 @@ func (r *Repository) PushOutside(ctx context.Context, o Outside, commit string) 
 	}
 	if vouched, err := r.Vouched(commit); err == nil && vouched {
 		ref := checkedRefs + commit
-		_ = r.outside(ctx, o, "push", "--quiet", "--", o.URL, ref+":"+ref) // many forges take branches only; the commit is what counts
+		_ = r.outside(ctx, o, nil, "push", "--quiet", "--", o.URL, ref+":"+ref) // many forges take branches only; the commit is what counts
 	}
-	if err := r.outside(ctx, o, "push", "--quiet", "--", o.URL, commit+":refs/heads/"+o.Branch); err != nil {
+	if err := r.outside(ctx, o, nil, "push", "--quiet", "--", o.URL, commit+":refs/heads/"+o.Branch); err != nil {
 		return fmt.Errorf("push %s to %s: %w", o.Branch, clean(o.URL), err)
 	}
 	return nil
@@ -118,8 +98,12 @@ func (r *Repository) PushOutside(ctx context.Context, o Outside, commit string) 
 // helper answers git's question for credentials out of a file. https://git-scm.com/docs/gitcredentials
 const helper = `!f() { test "$1" = get && printf 'username=%s\npassword=%s\n' "$KUBEHENGE_USER" "$(head -n 1 "$KUBEHENGE_TOKEN_FILE")"; }; f`
 
-// outside runs git in the repository with what it needs to talk to another one.
-func (r *Repository) outside(ctx context.Context, o Outside, args ...string) error {
+// outsideLimits are what git and its children may take while they talk to another repository: memory of 2 GiB, and files of so many blocks of 512 bytes. A write
+// beyond that is an error of git's own, and no signal that ends it without a word.
+const outsideLimits = `trap '' XFSZ; ulimit -v 2097152; ulimit -f "$KUBEHENGE_BLOCKS"; exec "$0" "$@"`
+
+// outside runs git in the repository with what it needs to talk to another one; env comes to its environment.
+func (r *Repository) outside(ctx context.Context, o Outside, env []string, args ...string) error {
 	if !r.bare {
 		return errReadOnly
 	}
@@ -135,8 +119,8 @@ func (r *Repository) outside(ctx context.Context, o Outside, args ...string) err
 	if o.CAFile != "" {
 		settings = append(settings, "-c", "http.sslCAInfo="+o.CAFile)
 	}
-	cmd := exec.CommandContext(ctx, "git", append(settings, args...)...)
-	cmd.Env = o.env()
+	cmd := exec.CommandContext(ctx, "/bin/sh", slices.Concat([]string{"-c", outsideLimits, "git"}, settings, args)...)
+	cmd.Env = append(o.env(), env...)
 	cmd.WaitDelay = 5 * time.Second // a child of git's may hold its output open
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -152,9 +136,10 @@ func (r *Repository) outside(ctx context.Context, o Outside, args ...string) err
 
 func (o Outside) env() []string {
 	env := []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "HOME=" + os.DevNull, "LC_ALL=C",
-		"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=https:ssh:file:http", "KUBEHENGE_USER=" + orDefault(o.Username, "git"), "KUBEHENGE_TOKEN_FILE=" + o.TokenFile}
+		"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=https:ssh:file:http", "KUBEHENGE_USER=" + orDefault(o.Username, "git"), "KUBEHENGE_TOKEN_FILE=" + o.TokenFile,
+		fmt.Sprintf("KUBEHENGE_BLOCKS=%d", orDefault(o.MaxPack, 64<<20)/512)}
 	if o.SSHKeyFile != "" {
-		env = append(env, "GIT_SSH_COMMAND=ssh -F "+os.DevNull+" -o BatchMode=yes -o IdentitiesOnly=yes -o StrictHostKeyChecking=yes -o ConnectTimeout=20 -i "+
+		env = append(env, "GIT_SSH_COMMAND=ssh -F "+os.DevNull+" -o BatchMode=yes -o IdentitiesOnly=yes -o StrictHostKeyChecking=yes -o GlobalKnownHostsFile="+os.DevNull+" -o ConnectTimeout=20 -i "+
 			quoted(o.SSHKeyFile)+" -o UserKnownHostsFile="+quoted(o.KnownHostsFile))
 	}
 	return env
@@ -163,22 +148,24 @@ func (o Outside) env() []string {
 // quoted is a word for the shell.
 func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// outsides recognise what git's program says, in the C locale.
+// outsides recognise what git's program says, in the C locale. Where there are words for it, they are told in place of git's and ssh's own.
 var outsides = []struct {
-	says string
-	is   error
+	says  string
+	is    error
+	words string
 }{
-	{"couldn't find remote ref", ErrNoBranch},
-	{"Authentication failed", ErrUnauthorized},
-	{"could not read Username", ErrUnauthorized},
-	{"could not read Password", ErrUnauthorized},
-	{"Permission denied (publickey", ErrUnauthorized},
-	{"Host key verification failed", ErrUnknownHost},
-	{"The requested URL returned error: 403", ErrForbidden},
-	{"not found", ErrRepositoryNotFound},
-	{"does not appear to be a git repository", ErrRepositoryNotFound},
-	{"remote rejected", ErrRefused},
-	{"fsck error", ErrMalformed},
+	{"couldn't find remote ref", ErrNoBranch, ""},
+	{"Authentication failed", ErrUnauthorized, ""},
+	{"could not read Username", ErrUnauthorized, ""},
+	{"could not read Password", ErrUnauthorized, ""},
+	{"Permission denied (publickey", ErrUnauthorized, "the server does not take the SSH key"},
+	{"Host key verification failed", ErrUnknownHost, "compare what ssh-keyscan prints with the server's own key, and put it into the known hosts file"},
+	{"The requested URL returned error: 403", ErrForbidden, ""},
+	{"not found", ErrRepositoryNotFound, ""},
+	{"does not appear to be a git repository", ErrRepositoryNotFound, ""},
+	{"remote rejected", ErrRefused, ""},
+	{"fsck error", ErrMalformed, ""},
+	{"File too large", ErrTooLarge, "more comes at once than is taken; bring it here in parts by hand"},
 }
 
 func outsideError(said string, err error) error {
@@ -188,7 +175,7 @@ func outsideError(said string, err error) error {
 	}
 	for _, known := range outsides {
 		if strings.Contains(said, known.says) {
-			return fmt.Errorf("%w: %s", known.is, words)
+			return fmt.Errorf("%w: %s", known.is, orDefault(known.words, words))
 		}
 	}
 	return fmt.Errorf("%w: %w: %s", ErrUnreachable, err, words)

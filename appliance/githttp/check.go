@@ -36,6 +36,8 @@ type pushed struct {
 	commits []*git.Commit   // that came, newest first
 	files   []string        // that they brought, each once
 	verdict *review.Verdict
+	// signers are whose signatures count where a bringer brought it; nil where none is wanted.
+	signers func() (git.AllowedSigners, error)
 }
 
 // check looks at one thing of a push; lines say why it is not taken.
@@ -183,13 +185,15 @@ func findCommits(ctx context.Context, p *pushed) (lines []string, err error) {
 	return nil, err
 }
 
-func noTrailers(_ context.Context, p *pushed) (lines []string, err error) {
-	for _, c := range p.commits {
+func noTrailers(_ context.Context, p *pushed) ([]string, error) { return trailersIn(p.commits), nil }
+
+func trailersIn(commits []*git.Commit) (lines []string) {
+	for _, c := range commits {
 		if m := trailer.FindStringSubmatch(c.Message); m != nil {
 			lines = append(lines, fmt.Sprintf("commit %.12s: the message has a line %s:, which only the appliance writes", c.Hash, m[1]))
 		}
 	}
-	return lines, nil
+	return lines
 }
 
 // maxFile is the largest file that is taken; it is also the largest that is read.

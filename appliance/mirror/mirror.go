@@ -73,6 +73,9 @@ type Options struct {
 	Interval time.Duration
 	// Take judges a commit that was fetched, and moves the branch to it where nothing is against it; lines say what is. Needed for From and Both.
 	Take func(ctx context.Context, commit string) (lines []string, err error)
+	// Rules are a mark of what Take judges by besides the commits, such as a file's time of change: when it is another, what was refused is judged anew. Nil
+	// where there is nothing but the commits.
+	Rules func() string
 	// Clock. Default: the real one.
 	Clock clock.WithTicker
 	// Log. Default: slog.Default.
@@ -87,10 +90,13 @@ type Mirror struct {
 	mu       sync.Mutex
 	standing Standing
 
-	// refused are the two tips of which the one there was refused, and what was said, so that it is judged once and not at each look.
-	refused [2]string
+	// refused is what was refused last, and what was said, so that it is judged once and not at each look.
+	refused judged
 	said    string
 }
+
+// judged is what a verdict is about: the two tips, and the mark of the rules.
+type judged struct{ here, there, rules string }
 
 // New is a Mirror that has not looked yet.
 func New(o Options) (*Mirror, error) {
@@ -99,6 +105,9 @@ func New(o Options) (*Mirror, error) {
 	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
+	}
+	if o.Rules == nil {
+		o.Rules = func() string { return "" }
 	}
 	if err := o.Outside.Check(); err != nil {
 		return nil, fmt.Errorf("mirror: %w", err)
@@ -251,7 +260,8 @@ func (m *Mirror) take(ctx context.Context, here, there string) (State, string, e
 	if m.opts.Direction == To {
 		return Behind, m.more(ctx, "There are", here, there, "that are not here, and none is taken; nothing is overwritten, so that nothing more is pushed until they are here."), nil
 	}
-	if m.refused == [2]string{here, there} {
+	about := judged{here, there, m.opts.Rules()}
+	if m.refused == about {
 		return Refused, m.said, nil
 	}
 	lines, err := m.opts.Take(ctx, there)
@@ -259,7 +269,7 @@ func (m *Mirror) take(ctx context.Context, here, there string) (State, string, e
 	case err != nil:
 		return "", "", err
 	case len(lines) > 0:
-		m.refused, m.said = [2]string{here, there}, fmt.Sprintf("%.12s there is not taken: %s", there, strings.Join(lines, "; "))
+		m.refused, m.said = about, fmt.Sprintf("%.12s there is not taken: %s", there, strings.Join(lines, "; "))
 		return Refused, m.said, nil
 	}
 	return inStep(there)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/pem"
 	"log/slog"
+	"math/rand/v2"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -319,4 +320,45 @@ func TestWhatIsMirroredIsNotShownToWhoClones(t *testing.T) {
 	if err != nil || len(out) != 0 {
 		t.Errorf("%v: %s", err, out)
 	}
+}
+
+func TestWhatWasRefusedIsJudgedAnewByOtherRules(t *testing.T) {
+	w := newWorld(t)
+	rules := "old"
+	o := w.local()
+	o.Branch = "main"
+	m, err := mirror.New(mirror.Options{Repository: w.here, Outside: o, Direction: mirror.From, Take: w.take, Rules: func() string { return rules }, Clock: w.clock, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sha := w.commit(w.there, "a", "1")
+	w.refuse = []string{"no"}
+	w.want(m, mirror.Refused, "no")
+	w.refuse = nil
+	w.want(m, mirror.Refused, "no")
+	rules = "new"
+	w.want(m, mirror.InStep, sha[:12])
+	if w.judged != 2 {
+		t.Errorf("judged %d times", w.judged)
+	}
+}
+
+func TestMoreThanIsTakenAtOnceIsToldAndLeavesNothing(t *testing.T) {
+	w := newWorld(t)
+	o := w.local()
+	o.MaxPack = 64 << 10
+	m := w.mirror(mirror.From, o)
+	first := w.commit(w.there, "a", "1")
+	w.want(m, mirror.InStep, first[:12])
+	noise := make([]byte, 128<<10)
+	rand.NewChaCha8([32]byte{}).Read(noise)
+	w.commit(w.there, "b", string(noise))
+	w.want(m, mirror.Failed, "too large: more comes at once than is taken; bring it here in parts by hand")
+	left, err := filepath.Glob(filepath.Join(w.here.URL(), "objects", "**", "tmp_*"))
+	more, err2 := filepath.Glob(filepath.Join(w.here.URL(), "objects", "tmp_*"))
+	if left = append(left, more...); err != nil || err2 != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v, %v", left, err, err2)
+	}
+	o.MaxPack = 0
+	w.want(w.mirror(mirror.From, o), mirror.InStep, tip(w.there)[:12])
 }
