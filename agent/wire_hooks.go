@@ -91,6 +91,6 @@ func (p *parts) wakeAll() {
 // addPlacement chooses nodes for clusters.
 func (p *parts) addPlacement(context.Context) error {
 	return placement.Setup(p.manager, &placement.Placement{
-		Client: p.manager.GetClient(), Direct: p.manager.GetAPIReader(), Source: p.proxmox, Store: p.store, Board: p.board, Clock: p.clock,
+		Client: p.manager.GetClient(), Source: p.proxmox, Store: p.store, Board: p.board, Clock: p.clock,
 	})
 }

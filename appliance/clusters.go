@@ -184,7 +184,7 @@ func (r *request) versions(o *render.Overlay) ([]string, error) {
 	classes, err := r.s.classes.at(r.state.Commit, r.state.Tree)
 	for _, c := range classes {
 		if c.Name == o.Claim.Spec.Class {
-			return cluster.Versions(c, r.s.live.Versions()), nil
+			return cluster.Versions(c, r.s.live.Templates()), nil
 		}
 	}
 	return nil, err

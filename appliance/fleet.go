@@ -14,7 +14,7 @@ func showFleet(r *request) (any, error) {
 		return nil, err
 	}
 	claims := r.s.live.Claims()
-	in := fleet.Input{Fleet: &r.state.Rendering.Fleet.Spec, Overlays: r.state.Rendering.Overlays, Templates: r.s.live.Versions(), Claims: r.s.live.Claims()}
+	in := fleet.Input{Fleet: &r.state.Rendering.Fleet.Spec, Overlays: r.state.Rendering.Overlays, Templates: r.s.live.Templates(), Claims: r.s.live.Claims()}
 	if in.Classes, err = r.s.classes.at(r.state.Commit, r.state.Tree); err != nil {
 		return nil, err
 	}

@@ -63,8 +63,8 @@ func running(t *testing.T) *world {
 	w := newWorld(t)
 	fleet := &v1alpha1.Fleet{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.FleetName}}
 	fleet.Status.Source = v1alpha1.SourceStatus{AppliedCommit: w.tip().Hash, Tip: w.tip().Hash, Message: "In step with main"}
-	class := &clusterv1.ClusterClass{ObjectMeta: metav1.ObjectMeta{Namespace: v1alpha1.SystemNamespace, Name: "kubeadm-1", Annotations: map[string]string{v1alpha1.VersionsAnnotation: "v1.36.3,v1.36.4,v1.37.0"}}}
-	w.put(fleet, class, liveClaim("team-0", "shop-0"), liveClaim("team-0", "shop-1"), liveClaim("team-9", "gone"), liveMachine("team-9", "gone", "gone-cp-1"),
+	fleet.Status.Templates = []v1alpha1.Templates{{TagPrefix: "kubeadm-", Versions: []string{"v1.36.3", "v1.36.4", "v1.37.0"}}}
+	w.put(fleet, liveClaim("team-0", "shop-0"), liveClaim("team-0", "shop-1"), liveClaim("team-9", "gone"), liveMachine("team-9", "gone", "gone-cp-1"),
 		liveMachine("team-0", "shop-0", "shop-0-cp-1"), liveMachine("team-0", "shop-1", "shop-1-cp-1"))
 	w.watch(types.NamespacedName{Namespace: "team-9", Name: "gone"})
 	return w

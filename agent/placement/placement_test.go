@@ -42,15 +42,21 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, pve: simulator.Start(t), clock: testclock.NewFakeClock(noon), queue: map[types.NamespacedName]bool{}}
 	scheme := runtime.NewScheme()
-	if err := clusterv1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
+	for _, add := range []func(*runtime.Scheme) error{clusterv1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
 	}
 	byCluster := func(o client.Object) []string { return []string{o.GetLabels()[clusterv1.ClusterNameLabel]} }
 	w.kube = fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithIndex(&clusterv1.Machine{}, clusterIndex, byCluster).
-		WithStatusSubresource(&clusterv1.Machine{}).WithInterceptorFuncs(interceptor.Funcs{
+		WithStatusSubresource(&clusterv1.Machine{}, &v1alpha1.Fleet{}).WithInterceptorFuncs(interceptor.Funcs{
 		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 			w.writes = append(w.writes, "apply")
 			return c.Apply(ctx, o, opts...)
+		},
+		SubResourceApply: func(ctx context.Context, c client.Client, name string, o runtime.ApplyConfiguration, opts ...client.SubResourceApplyOption) error {
+			w.writes = append(w.writes, name)
+			return c.SubResource(name).Apply(ctx, o, opts...)
 		},
 	}).Build()
 	w.start()
@@ -69,7 +75,7 @@ func (w *world) start() {
 		w.t.Fatal(err)
 	}
 	w.board = status.NewBoard(func(...types.NamespacedName) {})
-	w.place = &Placement{Client: w.kube, Direct: w.kube, Source: c, Store: &sync.Store{}, Board: w.board, Clock: w.clock,
+	w.place = &Placement{Client: w.kube, Source: c, Store: &sync.Store{}, Board: w.board, Clock: w.clock,
 		Enqueue: func(keys ...types.NamespacedName) {
 			for _, key := range keys {
 				w.queue[key] = true
@@ -372,28 +378,62 @@ func TestClustersOfOtherClassesAreLeftAlone(t *testing.T) {
 	}
 }
 
-func TestClassesTellWhichVersionsHaveATemplate(t *testing.T) {
+// fleet makes the Fleet, as the first commit does.
+func (w *world) fleet() {
+	w.t.Helper()
+	f := &v1alpha1.Fleet{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.FleetName, UID: "f"}}
+	if err := w.kube.Create(w.t.Context(), f); err != nil {
+		w.t.Fatal(err)
+	}
+	f.Status.Source.Message = "In step"
+	if err := w.kube.Status().Update(w.t.Context(), f); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// status is the Fleet's.
+func (w *world) status() v1alpha1.FleetStatus {
+	w.t.Helper()
+	f := &v1alpha1.Fleet{}
+	if err := w.kube.Get(w.t.Context(), client.ObjectKey{Name: v1alpha1.FleetName}, f); err != nil {
+		w.t.Fatal(err)
+	}
+	return f.Status
+}
+
+func TestTheFleetTellsWhichVersionsHaveATemplateBeforeThereIsACluster(t *testing.T) {
 	w := newWorld(t)
-	class := &clusterv1.ClusterClass{ObjectMeta: metav1.ObjectMeta{Namespace: v1alpha1.SystemNamespace, Name: "kubeadm-1", UID: "1", Labels: map[string]string{v1alpha1.ClassLabel: "kubeadm-1"}}}
-	other := &clusterv1.ClusterClass{ObjectMeta: metav1.ObjectMeta{Namespace: v1alpha1.SystemNamespace, Name: "rke2-1", UID: "2", Labels: map[string]string{v1alpha1.ClassLabel: "rke2-1"}}}
-	for _, c := range []*clusterv1.ClusterClass{class, other} {
-		if err := w.kube.Create(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
+	if _, writes, err := w.look(0); writes != 0 || err != nil {
+		t.Errorf("there is no Fleet yet: %d writes, %v", writes, err)
 	}
-	_, _, _ = w.look(0)
-	if err := w.kube.Get(t.Context(), client.ObjectKeyFromObject(class), class); err != nil {
-		t.Fatal(err)
+	w.fleet()
+	if _, writes, err := w.look(quietInterval); writes != 1 || err != nil {
+		t.Errorf("%d writes, %v", writes, err)
 	}
-	if got := class.Annotations[v1alpha1.VersionsAnnotation]; got != "v1.36.3,v1.36.4" {
-		t.Errorf("versions %q", got)
+	want := []v1alpha1.Templates{{TagPrefix: "kubeadm-", Versions: []string{"v1.36.3", "v1.36.4"}}}
+	if diff := cmp.Diff(want, w.status().Templates); diff != "" || w.status().Source.Message != "In step" {
+		t.Errorf("%s; the status is %+v", diff, w.status())
 	}
 	for range 3 {
 		if _, writes, _ := w.look(quietInterval); writes != 0 {
 			t.Errorf("%d writes for the same versions", writes)
 		}
 	}
-	if err := w.kube.Get(t.Context(), client.ObjectKeyFromObject(other), other); err != nil || len(other.Annotations) != 0 {
-		t.Errorf("another distribution's class has %v, %v", other.Annotations, err)
+}
+
+func TestVersionsAreToldOfTemplatesThatCanBeMeant(t *testing.T) {
+	row := func(id int, tags string) proxmox.Machine {
+		return proxmox.Machine{VMID: id, Type: "qemu", Template: true, TagText: tags}
+	}
+	mute := row(8, "kubehenge;kubeadm-v1.39.0")
+	mute.Template, mute.Status = false, "unknown"
+	l := newLook(proxmox.Resources{Machines: []proxmox.Machine{
+		row(1, "kubehenge;kubeadm-v1.36.10"), row(2, "KUBEHENGE;Kubeadm-v1.36.9"), row(3, "kubehenge;rke2-v1.36.3+rke2r1"),
+		row(4, "kubehenge;kubeadm-v1.35.0"), row(5, "kubehenge;kubeadm-v1.35.0"), // two of one version
+		row(6, "kubeadm-v1.34.0"), row(7, "kubehenge;kubeadm-latest"), mute, row(9, "kubehenge;v1.33.0"),
+	}}, history{}, noon)
+	want := []v1alpha1.Templates{{TagPrefix: "kubeadm-", Versions: []string{"v1.36.9", "v1.36.10"}}, {TagPrefix: "rke2-", Versions: []string{"v1.36.3+rke2r1"}}}
+	if diff := cmp.Diff(want, l.byPrefix()); diff != "" {
+		t.Error(diff)
 	}
 }

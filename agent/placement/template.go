@@ -3,6 +3,8 @@ package placement
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -99,6 +101,32 @@ func (l *look) versions(prefix string) []string {
 	slices.SortFunc(versions, compareVersions)
 	return versions
 }
+
+// versionTag is a tag that ends with a version, and what is before it.
+var versionTag = regexp.MustCompile(`^(.+)v[0-9]+\.[0-9]+\.[0-9]+`)
+
+// byPrefix are the versions that have exactly one VM template, by what begins its tag; both sorted.
+func (l *look) byPrefix() []v1alpha1.Templates {
+	prefixes := map[string]bool{}
+	for _, m := range l.templates {
+		for _, tag := range tags(m.TagText, ";") {
+			if parts := versionTag.FindStringSubmatch(tag); parts != nil {
+				prefixes[parts[1]] = true
+			}
+		}
+	}
+	var list []v1alpha1.Templates
+	for _, prefix := range slices.Sorted(maps.Keys(prefixes)) {
+		versions := slices.DeleteFunc(l.versions(prefix), func(v string) bool { return !versionOnly.MatchString(v) })
+		if len(versions) > 0 {
+			list = append(list, v1alpha1.Templates{TagPrefix: prefix, Versions: versions})
+		}
+	}
+	return list
+}
+
+// versionOnly is a version with nothing before it.
+var versionOnly = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+`)
 
 // compareVersions puts v1.9.0 before v1.10.0, and what is no version at the end.
 func compareVersions(a, b string) int {

@@ -33,15 +33,12 @@ const (
 	restLook = 2 * time.Second
 	// stale is how old a look may be to decide anything by.
 	stale = time.Minute
-	// versionsInterval is how often it is noted on classes which versions have a VM template.
-	versionsInterval = 30 * time.Second
 )
 
 // Placement looks at Proxmox VE and keeps the annotations of Clusters. Its loop and its controller work on the leader.
 type Placement struct {
-	// Client reads from the cache and writes; Direct reads from the API server.
+	// Client reads from the cache and writes.
 	Client client.Client
-	Direct client.Reader
 	// Source is Proxmox VE as the agent's token sees it.
 	Source Source
 	// Store is the desired state, for what classes call their templates.
@@ -53,10 +50,9 @@ type Placement struct {
 	// Enqueue has clusters decided anew; Setup sets it.
 	Enqueue func(...types.NamespacedName)
 
-	history  history
-	current  atomic.Pointer[look]
-	versions time.Time
-	kick     chan struct{}
+	history history
+	current atomic.Pointer[look]
+	kick    chan struct{}
 
 	mu gosync.Mutex
 	// crowded and busy are clusters whose last decision found no node with room, and those about to place machines.
@@ -134,7 +130,7 @@ func (p *Placement) look(ctx context.Context) error {
 	}
 	next := newLook(r, p.history, now)
 	p.current.Store(next)
-	if err := p.noteVersions(ctx, next); err != nil {
+	if err := p.noteTemplates(ctx, next); err != nil {
 		return err
 	}
 	if next.same(before) && now.Sub(before.at) <= stale {

@@ -2,12 +2,14 @@ package placement
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -55,29 +57,37 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// noteVersions writes to each live ClusterClass of kubeadm which versions have a VM template, when that is due.
-func (p *Placement) noteVersions(ctx context.Context, l *look) error {
-	if l.at.Sub(p.versions) < versionsInterval {
+// noteTemplates writes to the Fleet's status which Kubernetes versions have a VM template, when that is another. While so few nodes are online that Proxmox VE
+// does not know of the others' guests, what is written stays.
+func (p *Placement) noteTemplates(ctx context.Context, l *look) error {
+	fleet := &v1alpha1.Fleet{}
+	err := p.Client.Get(ctx, client.ObjectKey{Name: v1alpha1.FleetName}, fleet)
+	if apierrors.IsNotFound(err) {
+		return nil // the first commit brings it
+	}
+	if err != nil {
+		return fmt.Errorf("read the fleet: %w", err)
+	}
+	found := l.byPrefix()
+	if !l.quorate || equality.Semantic.DeepEqual(fleet.Status.Templates, found) {
 		return nil
 	}
-	p.versions = l.at
-	kind := clusterv1.GroupVersion.WithKind("ClusterClass")
-	var classes metav1.PartialObjectMetadataList
-	classes.SetGroupVersionKind(clusterv1.GroupVersion.WithKind("ClusterClassList"))
-	err := p.Direct.List(ctx, &classes, client.InNamespace(v1alpha1.SystemNamespace), client.HasLabels{v1alpha1.ClassLabel})
+	if err := writeTemplates(ctx, p.Client.Status(), fleet, found); err != nil {
+		return fmt.Errorf("note the VM templates: %w", err)
+	}
+	return nil
+}
+
+// writeTemplates makes these the templates in the Fleet's status. The UID keeps a successor from being taken for it.
+func writeTemplates(ctx context.Context, w client.SubResourceWriter, fleet *v1alpha1.Fleet, found []v1alpha1.Templates) error {
+	status, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&v1alpha1.FleetStatus{Templates: found})
 	if err != nil {
-		return fmt.Errorf("list classes: %w", err)
+		return err
 	}
-	var errs []error
-	for i := range classes.Items {
-		class := &classes.Items[i]
-		if distribution(class.Name) != "kubeadm" {
-			continue
-		}
-		want := map[string]string{v1alpha1.VersionsAnnotation: strings.Join(l.versions("kubeadm-"), ",")}
-		if !written(class.Annotations, want) {
-			errs = append(errs, annotate(ctx, p.Client, kind, class, want))
-		}
-	}
-	return errors.Join(errs...)
+	delete(status, "source") // another part's
+	u := &unstructured.Unstructured{Object: map[string]any{"status": status}}
+	u.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("Fleet"))
+	u.SetName(fleet.Name)
+	u.SetUID(fleet.UID)
+	return w.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(v1alpha1.PlacementFieldManager), client.ForceOwnership)
 }

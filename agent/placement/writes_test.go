@@ -2,20 +2,17 @@ package placement
 
 import (
 	"testing"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"kubehenge.dev/agent/machines/machinestest"
-	"kubehenge.dev/api/v1alpha1"
 )
 
 // TestADecisionIsOneWrite: placement has no list of steps, and no kill points, because what it decides about a cluster is
-// written in one call, and what it notes on a class in another, each of which is whole by itself. A second write for
+// written in one call, and what it notes on the Fleet in another, each of which is whole by itself. A second write for
 // either would need both, as in package corner.
 func TestADecisionIsOneWrite(t *testing.T) {
 	w := newWorld(t)
@@ -60,30 +57,6 @@ func TestADecisionIsOneWrite(t *testing.T) {
 			if writes != change.writes {
 				t.Errorf("%s: %d writes for %s, want %d", change.what, writes, key.Name, change.writes)
 			}
-		}
-	}
-}
-
-func TestALookWritesOnceForAClass(t *testing.T) {
-	w := newWorld(t)
-	for _, name := range []string{"kubeadm-1", "kubeadm-2"} {
-		class := &clusterv1.ClusterClass{ObjectMeta: metav1.ObjectMeta{Namespace: v1alpha1.SystemNamespace, Name: name, UID: types.UID(name),
-			Labels: map[string]string{v1alpha1.ClassLabel: name}}}
-		if err := w.kube.Create(t.Context(), class); err != nil {
-			t.Fatal(err)
-		}
-	}
-	writes := 0
-	w.kube = machinestest.Counted(w.kube, &writes)
-	w.start()
-	for _, want := range []int{2, 0} {
-		writes = 0
-		w.clock.Step(versionsInterval + time.Second)
-		if err := w.place.look(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if writes != want {
-			t.Errorf("%d writes for two classes, want %d", writes, want)
 		}
 	}
 }

@@ -56,7 +56,9 @@ func (r *FleetReconciler) Reconcile(ctx context.Context, _ reconcile.Request) (r
 	if desired != nil {
 		next.Overlays = desired.Problems
 	}
-	if equality.Semantic.DeepEqual(live.Status, next) {
+	was := live.Status
+	was.Templates = nil // package placement's
+	if equality.Semantic.DeepEqual(was, next) {
 		return reconcile.Result{}, nil
 	}
 	if err := writeStatus(ctx, r.Client, fleetObject(), next); err != nil {

@@ -167,6 +167,19 @@ type FleetStatus struct {
 	// +optional
 	// +listType=atomic
 	Overlays []OverlayProblem `json:"overlays,omitempty"`
+	// Templates are the Kubernetes versions that have a VM template, by what begins the templates' tags.
+	// +optional
+	// +listType=atomic
+	Templates []Templates `json:"templates,omitempty"`
+}
+
+// Templates are VM templates whose tags begin alike.
+type Templates struct {
+	// TagPrefix is what stands before the version in their tags, such as kubeadm-; a class names its own as templateTagPrefix.
+	TagPrefix string `json:"tagPrefix"`
+	// Versions are the Kubernetes versions that have exactly one template, such as v1.36.3, the oldest first.
+	// +listType=atomic
+	Versions []string `json:"versions"`
 }
 
 // SourceStatus is how the repository stands.

@@ -21,9 +21,6 @@ const (
 	// TemplateAnnotation on a Cluster is its Kubernetes version once the VM template of that version was found; where it
 	// was looked for in vain, a colon and the reason follow.
 	TemplateAnnotation = "kubehenge.dev/vm-template"
-	// VersionsAnnotation on a ClusterClass of kubeadm lists, sorted and comma-separated, the Kubernetes versions that have
-	// a VM template.
-	VersionsAnnotation = "kubehenge.dev/kubeadm-versions"
 	// DeleteHoldPrefix begins the annotations on a Cluster that hold its deletion: DeleteHoldPrefix plus a part's name.
 	// The value is the sentence that says what is waited for. A part writes it before there is something to wait for.
 	DeleteHoldPrefix = "hold-delete.kubehenge.dev/"
@@ -46,9 +43,9 @@ const (
 
 	// SyncFieldManager owns the fields that come from Git.
 	SyncFieldManager = "kubehenge-sync"
-	// StatusFieldManager owns the status subresource of ClusterClaim and Fleet.
+	// StatusFieldManager owns the status subresource of ClusterClaim and Fleet, but for the Fleet's templates.
 	StatusFieldManager = "kubehenge-status"
-	// PlacementFieldManager owns OnlineNodesAnnotation, TemplateAnnotation and VersionsAnnotation.
+	// PlacementFieldManager owns OnlineNodesAnnotation, TemplateAnnotation and the templates in the Fleet's status.
 	PlacementFieldManager = "kubehenge-placement"
 	// HooksFieldManager owns the ExtensionConfig HooksName.
 	HooksFieldManager = "kubehenge-hooks"

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	kube "sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -102,11 +101,10 @@ func (w *world) begin() {
 	}
 	fleet := &v1alpha1.Fleet{ObjectMeta: metav1.ObjectMeta{Name: v1alpha1.FleetName}}
 	fleet.Status.Source = v1alpha1.SourceStatus{AppliedCommit: tip, Tip: tip, Message: "In step with main"}
-	class := &clusterv1.ClusterClass{ObjectMeta: metav1.ObjectMeta{Namespace: v1alpha1.SystemNamespace, Name: "kubeadm-1",
-		Annotations: map[string]string{v1alpha1.VersionsAnnotation: "v1.36.3,v1.36.4"}}}
+	fleet.Status.Templates = []v1alpha1.Templates{{TagPrefix: "kubeadm-", Versions: []string{"v1.36.3", "v1.36.4"}}}
 	claim := &v1alpha1.ClusterClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "team-0", Name: "shop-0"}}
 	claim.Status.Phase, claim.Status.Message, claim.Status.Version, claim.Status.Nodes.Ready = v1alpha1.PhaseRunning, "Running; 5 of 5 nodes ready", "v1.36.3", 5
-	w.put(fleet, class, claim)
+	w.put(fleet, claim)
 }
 
 func (w *world) put(list ...kube.Object) {

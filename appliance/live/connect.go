@@ -25,7 +25,6 @@ var resources = map[schema.GroupVersionKind]string{
 	v1alpha1.GroupVersion.WithKind("ClusterClaim"):              "clusterclaims",
 	v1alpha1.GroupVersion.WithKind("Fleet"):                     "fleets",
 	clusterv1.GroupVersion.WithKind("Cluster"):                  "clusters",
-	clusterv1.GroupVersion.WithKind("ClusterClass"):             "clusterclasses",
 	clusterv1.GroupVersion.WithKind("Machine"):                  "machines",
 	clusterv1.GroupVersion.WithKind("MachineDeployment"):        "machinedeployments",
 	controlplanev1.GroupVersion.WithKind("KubeadmControlPlane"): "kubeadmcontrolplanes",

@@ -51,7 +51,6 @@ type rows interface {
 type tables struct {
 	claims      table[*v1alpha1.ClusterClaim, Claim]
 	fleets      table[*v1alpha1.Fleet, Fleet]
-	classes     table[*clusterv1.ClusterClass, Class]
 	clusters    table[*clusterv1.Cluster, Object]
 	controls    table[*controlplanev1.KubeadmControlPlane, ControlPlane]
 	deployments table[*clusterv1.MachineDeployment, Deployment]
@@ -62,7 +61,7 @@ type tables struct {
 
 func newTables() *tables {
 	t := &tables{
-		claims: newTable(trimClaim), fleets: newTable(trimFleet), classes: newTable(trimClass), clusters: newTable(trimCluster),
+		claims: newTable(trimClaim), fleets: newTable(trimFleet), clusters: newTable(trimCluster),
 		controls: newTable(trimControlPlane), deployments: newTable(trimDeployment), machines: newTable(trimMachine), vms: newTable(trimVM),
 		events: eventTable{of: map[subject]map[types.NamespacedName]*Event{}, at: map[types.NamespacedName]subject{}, former: map[subject]types.NamespacedName{}},
 	}
@@ -78,7 +77,6 @@ func (t *tables) kinds() []*kind {
 	return []*kind{
 		{"claims", clusters, func() client.ObjectList { return &v1alpha1.ClusterClaimList{} }, &t.claims},
 		{"the Fleet", platform, func() client.ObjectList { return &v1alpha1.FleetList{} }, &t.fleets},
-		{"classes", platform, func() client.ObjectList { return &clusterv1.ClusterClassList{} }, &t.classes},
 		{"clusters", clusters, func() client.ObjectList { return &clusterv1.ClusterList{} }, &t.clusters},
 		{"control planes", clusters, func() client.ObjectList { return &controlplanev1.KubeadmControlPlaneList{} }, &t.controls},
 		{"worker pools", clusters, func() client.ObjectList { return &clusterv1.MachineDeploymentList{} }, &t.deployments},

@@ -34,17 +34,12 @@ func (m *Model) Fleet() *Fleet {
 	return m.tables.fleets.rows[types.NamespacedName{Name: v1alpha1.FleetName}]
 }
 
-// Versions are the Kubernetes versions with a VM template, by class; of classes that some cluster uses.
-func (m *Model) Versions() map[string][]string {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	all := map[string][]string{}
-	for key, c := range m.tables.classes.rows {
-		if key.Namespace == v1alpha1.SystemNamespace && len(c.Versions) > 0 {
-			all[key.Name] = c.Versions
-		}
+// Templates are the Kubernetes versions with a VM template, by what begins the templates' tags; nothing where that is not known.
+func (m *Model) Templates() []v1alpha1.Templates {
+	if f := m.Fleet(); f != nil {
+		return f.Status.Templates
 	}
-	return all
+	return nil
 }
 
 // Cluster is all that is known of one cluster. What it holds is not to be changed.

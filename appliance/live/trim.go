@@ -2,7 +2,6 @@ package live
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	eventsv1 "k8s.io/api/events/v1"
@@ -23,14 +22,6 @@ func trimClaim(c *v1alpha1.ClusterClaim) *Claim {
 }
 
 func trimFleet(f *v1alpha1.Fleet) *Fleet { return &Fleet{Status: f.Status} }
-
-func trimClass(c *clusterv1.ClusterClass) *Class {
-	text := c.Annotations[v1alpha1.VersionsAnnotation]
-	if text == "" {
-		return &Class{}
-	}
-	return &Class{Versions: strings.Split(text, ",")}
-}
 
 func trimCluster(c *clusterv1.Cluster) *Object {
 	return &Object{Created: c.CreationTimestamp.Time, Leaving: timeOf(c.DeletionTimestamp), Corner: c.Annotations[v1alpha1.CornerAnnotation] == v1alpha1.CornerReady,

@@ -24,12 +24,6 @@ type Fleet struct {
 	Status v1alpha1.FleetStatus
 }
 
-// Class is a live ClusterClass.
-type Class struct {
-	// Versions are the Kubernetes versions that have a VM template, as the agent wrote them.
-	Versions []string
-}
-
 // Object is a live Cluster of Cluster API.
 type Object struct {
 	// Created is when it was made, Leaving when its deletion was asked for; zero while it stays.

@@ -2,19 +2,20 @@ package cluster
 
 import (
 	"slices"
+	"strings"
 
+	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/render"
 )
 
-// Versions are those that a class takes of the templates that were found for it, or for any class of its distribution, the newest first: a class that
-// nobody uses yet is not in the management cluster. Templates are the versions by class.
-func Versions(c *render.Class, templates map[string][]string) []string {
+// Versions are those of the templates that a class takes, the newest first. Tags have no case in Proxmox VE.
+func Versions(c *render.Class, templates []v1alpha1.Templates) []string {
 	var list []string
-	for name, versions := range templates {
-		if name != c.Name && render.Distribution(name) != c.Distribution {
+	for _, t := range templates {
+		if !strings.EqualFold(t.TagPrefix, c.TemplateTagPrefix) {
 			continue
 		}
-		for _, text := range versions {
+		for _, text := range t.Versions {
 			if v, ok := render.ParseVersion(text); ok && c.Takes(v) {
 				list = append(list, text)
 			}

@@ -69,8 +69,8 @@ type Class struct {
 type Input struct {
 	Fleet   *v1alpha1.FleetSpec
 	Classes []*render.Class
-	// Templates are the Kubernetes versions with a VM template, by class.
-	Templates map[string][]string
+	// Templates are the Kubernetes versions with a VM template, as the agent found them.
+	Templates []v1alpha1.Templates
 	// Overlays are all of them, Claims the live claims.
 	Overlays []*render.Overlay
 	Claims   Claims

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Network } from "@/api";
-import { firstForm } from "./first";
+import { firstForm, withVersion } from "./first";
 
 const network = (name: string, free: number): Network => ({
   name,
@@ -29,4 +29,11 @@ test("the form opens with the usual size, the newest version and a network with 
 test("the address may name the namespace, and a Fleet may be empty", () => {
   expect(firstForm(fleet, "lab").namespace).toBe("lab");
   expect(firstForm({ namespaces: [], classes: [], versions: [], networks: [], sizes: [] }, undefined)).toMatchObject({ namespace: "", class: "", version: "", network: "" });
+});
+
+test("a version that becomes known later is taken, and one that was chosen stays", () => {
+  const form = firstForm({ ...fleet, classes: [{ name: "kubeadm-1", distribution: "kubeadm" }] }, undefined);
+  expect(form.version).toBe("");
+  expect(withVersion(form, fleet).version).toBe("v1.36.3");
+  expect(withVersion({ ...form, version: "v1.36.2" }, fleet).version).toBe("v1.36.2");
 });

@@ -24,3 +24,8 @@ export function firstForm(fleet: Pick<Fleet, "namespaces" | "classes" | "version
   };
   return usual === undefined ? form : withPreset(form, usual);
 }
+
+/** withVersion gives a form the newest version, where none was known when it opened. */
+export function withVersion(form: NewClusterForm, fleet: Pick<Fleet, "classes" | "versions">): NewClusterForm {
+  return form.version === "" ? { ...form, version: versionsOf(fleet, form.class)[0] ?? "" } : form;
+}

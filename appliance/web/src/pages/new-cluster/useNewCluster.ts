@@ -4,7 +4,7 @@ import { type Answer, type Fleet, isApiError, type Preview, type Problem, useClu
 import { useDone, useRefusal } from "@/components";
 import { useTexts } from "@/i18n";
 import { clusterAddress } from "@/shell/addresses";
-import { firstForm } from "./first";
+import { firstForm, withVersion } from "./first";
 import { longestIdentity, type Mistake, mistakeInName, mistakeInNamespace, type NewClusterForm, specOf } from "./form";
 import { pressing } from "./problems";
 import { useDebounced } from "./useDebounced";
@@ -33,7 +33,8 @@ export interface NewCluster {
 
 /** useNewCluster holds the form and asks the server for the file, what it needs and whether it fits, as one types. */
 export function useNewCluster(fleet: Fleet, namespace: string | undefined): NewCluster {
-  const [form, setForm] = useState(() => firstForm(fleet, namespace));
+  const [filled, setForm] = useState(() => firstForm(fleet, namespace));
+  const form = withVersion(filled, fleet);
   const draft = { namespace: form.namespace, name: form.name, spec: specOf(form) };
   const settled = useDebounced(draft, pause);
   const preview = usePreview(settled);
