@@ -29,6 +29,7 @@ func Compute(in Input) v1alpha1.ClusterClaimStatus {
 	out := v1alpha1.ClusterClaimStatus{
 		Phase:            phase,
 		Message:          message,
+		Since:            v.trueSince(message),
 		Conditions:       v.conditions,
 		ObservedRevision: in.Revision,
 		Version:          v.liveVersion(),

@@ -47,6 +47,9 @@ type ClusterClaimStatus struct {
 	// Message is the one sentence that says what is being waited for, or how it stands.
 	// +optional
 	Message string `json:"message,omitempty"`
+	// Since is when the message began to be true; counts and times in it may have moved since.
+	// +optional
+	Since *metav1.Time `json:"since,omitempty"`
 	// Conditions say what is true of the cluster, and since when.
 	// +optional
 	// +listType=map

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -60,10 +61,13 @@ func (t *terms) clusterTable(out io.Writer, all []cluster.Summary) error {
 	}
 	lines := make([][]string, len(all))
 	for i, s := range all {
-		lines[i] = []string{s.Namespace + "/" + s.Name, string(s.Phase), version(s), nodes(s), s.Network, s.Owner, t.age(s.Since), s.Message}
+		lines[i] = []string{s.Namespace + "/" + s.Name, string(s.Phase), version(s), nodes(s), s.Network, s.Owner, t.age(said(s)), s.Message}
 	}
 	return rows(out, []string{"CLUSTER", "PHASE", "VERSION", "NODES", "NETWORK", "OWNER", "SINCE", "MESSAGE"}, lines)
 }
+
+// said is since when the message is true; since when the phase is where the agent does not say.
+func said(s cluster.Summary) *time.Time { return cmp.Or(s.MessageSince, s.Since) }
 
 // version is the one that runs, and where it goes.
 func version(s cluster.Summary) string {
@@ -125,7 +129,7 @@ func (t *terms) page(out io.Writer, one *wire.Cluster) error {
 	d := one.Cluster
 	fmt.Fprintf(out, "%s/%s  %s\n%s\n\n", d.Namespace, d.Name, d.Phase, printable(d.Message))
 	for _, line := range [][2]string{
-		{"Kubernetes", version(d.Summary)}, {"Nodes ready", nodes(d.Summary)}, {"Class", d.Class}, {"Network", d.Network}, {"Endpoint", d.Endpoint},
+		{"Since", t.age(said(d.Summary))}, {"Kubernetes", version(d.Summary)}, {"Nodes ready", nodes(d.Summary)}, {"Class", d.Class}, {"Network", d.Network}, {"Endpoint", d.Endpoint},
 		{"Owner", d.Owner}, {"File", d.FileName}, {"Waits", waits(d.Summary)},
 	} {
 		if line[1] != "" {

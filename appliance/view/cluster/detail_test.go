@@ -26,8 +26,10 @@ func overlay(change func(*v1alpha1.ClusterClaimSpec)) Git {
 func TestALineTellsWhatGitWantsAndWhatIs(t *testing.T) {
 	live := three(v1alpha1.PhaseRunning, claimIs(v1alpha1.ConditionAvailable, metav1.ConditionTrue, 131)).Claim
 	live.Status.Version, live.Status.Nodes.Ready = "v1.36.2", 3
+	said := metav1.NewTime(at(140))
+	live.Status.Since = &said
 	got := Summarize("team-a", "shop", overlay(nil), live)
-	if got.Phase != v1alpha1.PhaseRunning || got.Version != "v1.36.2" || got.WantedVersion != "v1.36.3" || got.Nodes != (Count{3, 3}) || !got.Since.Equal(at(131)) || got.Message != "the sentence" {
+	if got.Phase != v1alpha1.PhaseRunning || got.Version != "v1.36.2" || got.WantedVersion != "v1.36.3" || got.Nodes != (Count{3, 3}) || !got.Since.Equal(at(131)) || !got.MessageSince.Equal(at(140)) || got.Message != "the sentence" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -40,7 +42,7 @@ func TestWithoutALiveClaimTheLineSaysWhy(t *testing.T) {
 		"Deleted in Git, and no live claim is known; its folder may be removed once the agent says so": overlay(func(s *v1alpha1.ClusterClaimSpec) { s.State = v1alpha1.StateDeleted }),
 	} {
 		got := Summarize("team-a", "shop", git, nil)
-		if got.Phase != Unknown || got.Message != want || got.Since != nil {
+		if got.Phase != Unknown || got.Message != want || got.Since != nil || got.MessageSince != nil {
 			t.Errorf("%s %q, want %q", got.Phase, got.Message, want)
 		}
 	}

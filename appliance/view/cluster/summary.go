@@ -70,6 +70,9 @@ func (s *Summary) lives(claim *live.Claim) {
 		s.Message = "The agent has not looked at it yet"
 	}
 	s.Since = moment(phaseSince(claim))
+	if status.Since != nil && status.Message != "" {
+		s.MessageSince = moment(status.Since.Time)
+	}
 }
 
 // notYet is said of a cluster without a live claim.

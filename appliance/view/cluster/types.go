@@ -23,6 +23,8 @@ type Summary struct {
 	Message string         `json:"message"`
 	// Since is when the phase began, as far as live objects tell.
 	Since *time.Time `json:"since,omitempty"`
+	// MessageSince is when the message began to be true, as the agent says; counts in it may have moved since.
+	MessageSince *time.Time `json:"messageSince,omitempty"`
 	// Version is the Kubernetes version that runs, WantedVersion the one that Git wants.
 	Version       string `json:"version,omitempty"`
 	WantedVersion string `json:"wantedVersion"`

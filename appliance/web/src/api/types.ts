@@ -175,9 +175,12 @@ export interface Summary {
   name: string;
   path: string;
   phase: Phase;
-  /** One sentence: what is being waited for, or how it stands; since belongs to it. */
+  /** One sentence: what is being waited for, or how it stands. */
   message: string;
+  /** When the phase began. */
   since?: string;
+  /** When the message began to be true. */
+  messageSince?: string;
   version?: string;
   wantedVersion: string;
   nodes: { ready: number; wanted: number };

@@ -11,11 +11,12 @@ export function StatusBanner({ answer }: { answer: ClusterAnswer }) {
   const { cluster, stale } = answer;
   const mark = markOf(cluster.phase);
   const { pending } = cluster;
+  const since = cluster.messageSince ?? cluster.since;
   const help: ReactNode[] = [];
   if (stale !== undefined && cluster.phase !== "Unknown") {
     help.push(t.rich("staleThen", { time: <Time at={stale.since} form="clock" /> }));
-  } else if (cluster.since !== undefined) {
-    help.push(t.rich("since", { time: <Time at={cluster.since} />, span: <Span since={cluster.since} /> }));
+  } else if (since !== undefined) {
+    help.push(t.rich("since", { time: <Time at={since} />, span: <Span since={since} /> }));
   } else if (cluster.phase === "Unknown" && stale === undefined) {
     help.push(t("unknownNext"));
   }
