@@ -419,6 +419,14 @@ func TestTheFleetTellsWhichVersionsHaveATemplateBeforeThereIsACluster(t *testing
 			t.Errorf("%d writes for the same versions", writes)
 		}
 	}
+	for _, l := range []*look{{quorate: false}, {quorate: true}} {
+		if err := w.place.noteTemplates(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.status(); (len(got.Templates) == 0) != l.quorate || got.Source.Message != "In step" {
+			t.Errorf("no template is seen, by a node that is quorate: %t; the status is %+v", l.quorate, got)
+		}
+	}
 }
 
 func TestVersionsAreToldOfTemplatesThatCanBeMeant(t *testing.T) {

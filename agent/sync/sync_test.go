@@ -57,6 +57,23 @@ func TestACommitWritesOnlyWhatItChanges(t *testing.T) {
 	}
 }
 
+func TestTheTemplatesInTheFleetsStatusAreNotItsReconcilers(t *testing.T) {
+	w := newWorld(t)
+	w.shop()
+	w.push()
+	w.settle()
+	f := w.liveFleet()
+	f.Status.Templates = []v1alpha1.Templates{{TagPrefix: "kubeadm-", Versions: []string{"v1.36.3"}}}
+	if err := w.client.Status().Update(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+	w.writes = nil
+	w.reconcileFleet()
+	if len(w.writes) > 0 {
+		t.Errorf("what another part wrote has the reconciler write %v", w.writes)
+	}
+}
+
 func TestAMovedFolderChangesNoObject(t *testing.T) {
 	w := newWorld(t)
 	w.shop()
