@@ -9,6 +9,7 @@ import (
 	"kubehenge.dev/appliance/commit"
 	"kubehenge.dev/appliance/history"
 	"kubehenge.dev/appliance/view/change"
+	"kubehenge.dev/render/told"
 )
 
 // mostChanges is how many commits one answer has at most, and someChanges how many where nobody asks for a number.
@@ -102,7 +103,7 @@ func listClusterChanges(r *request) (any, error) {
 	return t.List(r.Context(), commits, more)
 }
 
-var errNoCommit = fmt.Errorf("there is no such commit on the branch, or you may see nothing of it: %w", commit.ErrNotFound)
+var errNoCommit = told.Define("no-commit", "there is no such commit on the branch, or you may see nothing of it").With(nil).Because(commit.ErrNotFound)
 
 func showChange(r *request) (any, error) {
 	t, err := r.teller()

@@ -25,8 +25,8 @@ func (w *world) push(subject string, files map[string][]byte) string {
 	return sha
 }
 
-// told is the part of a change that the tests look at.
-func told(answer map[string]any) (list []string) {
+// subjects is the part of a change that the tests look at.
+func subjects(answer map[string]any) (list []string) {
 	changes, _ := answer["changes"].([]any)
 	for _, c := range changes {
 		fields, _ := c.(map[string]any)
@@ -57,7 +57,7 @@ func TestEverybodySeesWhatHappenedToTheirOwnClusters(t *testing.T) {
 		{bob, "/api/clusters/team-0/shop-1/changes?limit=1", []string{"Both"}},
 	} {
 		status, answer := test.who.call(http.MethodGet, test.path, nil)
-		if diff := cmp.Diff(test.want, told(answer)); diff != "" || status != http.StatusOK {
+		if diff := cmp.Diff(test.want, subjects(answer)); diff != "" || status != http.StatusOK {
 			t.Errorf("%s: %d\n%s", test.path, status, diff)
 		}
 		if more := answer["more"].(bool); more != strings.Contains(test.path, "limit") {

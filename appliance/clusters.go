@@ -141,8 +141,7 @@ func (r *request) mayCreate(place permission.Place) (permission.Answer, error) {
 	for i := range create.Missing {
 		create.Missing[i].Why = "creating a cluster"
 	}
-	create.Reason = fmt.Sprintf("creating a cluster takes %s on %s, which you do not have; an administrator of Proxmox VE can give it", create.Missing[0].Privilege, create.Missing[0].Path)
-	return create, nil
+	return permission.Denied("creating a cluster", create.Missing), nil
 }
 
 func showCluster(r *request) (any, error) {

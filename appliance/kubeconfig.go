@@ -1,7 +1,6 @@
 package appliance
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -10,9 +9,10 @@ import (
 	"kubehenge.dev/appliance/audit"
 	"kubehenge.dev/appliance/commit"
 	"kubehenge.dev/appliance/wire"
+	"kubehenge.dev/render/told"
 )
 
-var errNoManagement = errors.New("this appliance watches no management cluster, which has the kubeconfigs")
+var errNoManagement = told.Define("no-management", "this appliance watches no management cluster, which has the kubeconfigs").With(nil).Because(nil)
 
 // downloadKubeconfig reads the kubeconfig at this moment, and keeps nothing of it. What cannot be recorded is not handed out.
 func downloadKubeconfig(r *request) (any, error) {

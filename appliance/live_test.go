@@ -214,7 +214,7 @@ func TestAPreviewSaysWhatANewClusterTakesAndWhatIsWrong(t *testing.T) {
 		t.Errorf("needs:\n%s", diff)
 	}
 	fit := answer["fit"].(map[string]any)
-	if fit["ok"] != true || fit["message"] != "Needs 3 VMs, 12 GB of memory and 5 addresses. Fits on pve1, pve2, pve3." {
+	if fit["ok"] != true || fit["message"] != "Needs 3 VMs, 12 GB of memory and 5 addresses. Fits on pve1, pve2 and pve3." {
 		t.Errorf("fit %v", fit)
 	}
 

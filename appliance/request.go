@@ -14,14 +14,11 @@ import (
 
 	"kubehenge.dev/appliance/audit"
 	"kubehenge.dev/appliance/commit"
-	"kubehenge.dev/appliance/live"
 	"kubehenge.dev/appliance/signin"
-	"kubehenge.dev/appliance/stream"
 	view "kubehenge.dev/appliance/view/permission"
 	"kubehenge.dev/appliance/wire"
-	"kubehenge.dev/git"
-	"kubehenge.dev/proxmox"
 	"kubehenge.dev/render/permission"
+	"kubehenge.dev/render/told"
 )
 
 // maxRequest is the largest body of a request, in bytes.
@@ -39,11 +36,11 @@ type request struct {
 }
 
 var (
-	errCSRF       = errors.New("the request does not come from a page of this session; load the page again")
-	errOtherSite  = errors.New("the request comes from another site")
-	errBody       = errors.New("the request is not what is expected here")
-	errNoFleet    = errors.New("the repository has no Fleet without problems yet; an administrator pushes one")
-	errNotVisible = fmt.Errorf("there is no such cluster, or you may not see it: %w", commit.ErrNotFound)
+	errCSRF       = told.Define("not-from-page", "the request does not come from a page of this session; load the page again").With(nil).Because(nil)
+	errOtherSite  = told.Define("other-site", "the request comes from another site").With(nil).Because(nil)
+	errBody       = told.Define("unexpected", "the request is not what is expected here").With(nil).Because(nil)
+	errNoFleet    = told.Define("no-fleet", "the repository has no Fleet without problems yet; an administrator pushes one").With(nil).Because(nil)
+	errNotVisible = told.Define("no-cluster", "there is no such cluster, or you may not see it").With(nil).Because(commit.ErrNotFound)
 )
 
 // guards are asked in this order before a route is handled.
@@ -195,84 +192,4 @@ func (r *request) record(e audit.Event, err error) error {
 		e.Refused = err.Error()
 	}
 	return r.s.audit.Write(e)
-}
-
-// failure is how an error is answered.
-type failure struct {
-	status int
-	wire.Failure
-}
-
-// failures are the errors that people can do something about, in the order in which they are looked for.
-var failures = []func(error) *failure{
-	func(err error) *failure {
-		e := (*signin.WaitError)(nil)
-		return on(errors.As(err, &e), http.StatusTooManyRequests, func() wire.Failure { return wire.Failure{RetryAfterSeconds: int(e.For.Seconds()) + 1} })
-	},
-	func(err error) *failure {
-		e := (*signin.FactorError)(nil)
-		return on(errors.As(err, &e), http.StatusUnauthorized, func() wire.Failure {
-			return wire.Failure{Factors: &wire.Factors{TOTP: e.Challenge.TOTP, Yubico: e.Challenge.Yubico, Recovery: e.Challenge.Recovery}}
-		})
-	},
-	func(err error) *failure {
-		e := (*commit.DeniedError)(nil)
-		return on(errors.As(err, &e), http.StatusForbidden, func() wire.Failure { return wire.Failure{Missing: e.Answer.Missing} })
-	},
-	func(err error) *failure {
-		e := (*commit.ProblemsError)(nil)
-		return on(errors.As(err, &e), http.StatusUnprocessableEntity, func() wire.Failure { return wire.Failure{Problems: e.Problems} })
-	},
-	func(err error) *failure {
-		e := (*commit.ConflictError)(nil)
-		return on(errors.As(err, &e), http.StatusConflict, func() wire.Failure { return wire.Failure{Conflicts: e.Conflicts} })
-	},
-	is(http.StatusUnauthorized, signin.ErrWrong, signin.ErrNoSession),
-	is(http.StatusForbidden, errCSRF, errOtherSite),
-	is(http.StatusNotFound, commit.ErrNotFound),
-	is(http.StatusBadRequest, errBody),
-	is(http.StatusUnprocessableEntity, commit.ErrByHand, commit.ErrNotUndoable, git.ErrNoChange),
-	is(http.StatusConflict, git.ErrNonFastForward),
-	is(http.StatusConflict, live.ErrNoKubeconfig),
-	is(http.StatusTooManyRequests, stream.ErrTooMany),
-	is(http.StatusServiceUnavailable, errNoFleet, git.ErrNoBranch, errNoManagement, live.ErrAway),
-}
-
-func on(matches bool, status int, body func() wire.Failure) *failure {
-	if !matches {
-		return nil
-	}
-	return &failure{status, body()}
-}
-
-func is(status int, known ...error) func(error) *failure {
-	return func(err error) *failure {
-		for _, k := range known {
-			if errors.Is(err, k) {
-				return &failure{status: status}
-			}
-		}
-		return nil
-	}
-}
-
-// fail answers an error. One that nobody here can do anything about goes to the log, and only its kind to the browser.
-func (r *request) fail(err error) {
-	if r.session != nil && proxmox.Is(err, proxmox.Unauthorized) {
-		r.s.keeper.End(r.session)
-		err = signin.ErrNoSession
-	}
-	for _, known := range failures {
-		if f := known(err); f != nil {
-			f.Error = err.Error()
-			r.answer(f.status, f.Failure)
-			return
-		}
-	}
-	r.s.opts.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "reason", err)
-	if proxmox.KindOf(err) != "" {
-		r.answer(http.StatusServiceUnavailable, wire.Failure{Error: "Proxmox VE cannot be asked now: " + string(proxmox.KindOf(err))})
-		return
-	}
-	r.answer(http.StatusInternalServerError, wire.Failure{Error: "something went wrong here; the appliance's log says what"})
 }

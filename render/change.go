@@ -8,6 +8,7 @@ import (
 
 	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/render/strict"
+	"kubehenge.dev/render/told"
 )
 
 // CheckChange judges what only the tree before can tell: each claim against the one of the same identity before, claims that vanish, and settings
@@ -63,7 +64,7 @@ var changeChecks = []changeCheck{
 
 func checkDistributionStays(old, now *v1alpha1.ClusterClaimSpec, tell *teller) {
 	if was, is := Distribution(old.Class), Distribution(now.Class); was != is {
-		tell.field("spec.class", "the distribution stays after creation: %s cannot become %s", was, is)
+		tell.say("spec.class", saysDistributionStays, told.Params{"was": was, "is": is})
 	}
 }
 
@@ -83,7 +84,7 @@ func checkStays(old, now *v1alpha1.ClusterClaimSpec, tell *teller) {
 		{"spec.serviceCIDR", old.ServiceCIDR, now.ServiceCIDR},
 	} {
 		if f.was != f.is {
-			tell.field(f.field, "stays after creation: it is %s and cannot become %s", f.was, f.is)
+			tell.say(f.field, saysFieldStays, told.Params{"was": f.was, "is": f.is})
 		}
 	}
 }
@@ -94,9 +95,9 @@ func checkVersionMoves(old, now *v1alpha1.ClusterClaimSpec, tell *teller) {
 	switch {
 	case !ok1 || !ok2:
 	case is.Compare(was) < 0:
-		tell.field("spec.version", "cannot be lowered from %s to %s", old.Version, now.Version)
+		tell.say("spec.version", saysVersionLowered, told.Params{"from": old.Version, "to": now.Version})
 	case is.Major != was.Major || is.Minor.Minor > was.Minor.Minor+1:
-		tell.field("spec.version", "goes up by at most one minor version at a time, %s to %s is more", old.Version, now.Version)
+		tell.say("spec.version", saysVersionLeaps, told.Params{"from": old.Version, "to": now.Version})
 	}
 }
 

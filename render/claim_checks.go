@@ -10,6 +10,7 @@ import (
 
 	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/render/problem"
+	"kubehenge.dev/render/told"
 )
 
 // claimInput is what a claim's checks look at. The claim has its defaults.
@@ -83,21 +84,22 @@ func ParseVersion(text string) (Version, bool) {
 func checkVersion(in *claimInput, tell *teller) {
 	v, ok := ParseVersion(in.claim.Spec.Version)
 	if !ok {
-		hint := ""
+		var right []string
 		if _, ok := ParseVersion("v" + in.claim.Spec.Version); ok {
-			hint = fmt.Sprintf("; did you mean v%s?", in.claim.Spec.Version)
+			right = append(right, "v"+in.claim.Spec.Version)
 		}
-		tell.field("spec.version", "must be a version such as v1.36.3, is %q%s", in.claim.Spec.Version, hint)
+		hint := problem.DidYouMean(in.claim.Spec.Version, right)
+		tell.say("spec.version", saysVersionForm, told.Params{"version": strconv.Quote(in.claim.Spec.Version), "hint": hint})
 		return
 	}
 	if c := in.class; c != nil && !c.Takes(v) {
-		tell.field("spec.version", "class %s takes %s to %s, not %s", c.Name, c.MinKubernetes, c.MaxKubernetes, in.claim.Spec.Version)
+		tell.say("spec.version", saysVersionOfClass, told.Params{"class": c.Name, "from": c.MinKubernetes.String(), "to": c.MaxKubernetes.String(), "version": in.claim.Spec.Version})
 	}
 }
 
 func checkNetwork(in *claimInput, tell *teller) {
 	if in.network = in.fleet.networks[in.claim.Spec.Network]; in.network == nil {
-		tell.field("spec.network", "the Fleet has no network %q%s", in.claim.Spec.Network, didYouMean(in.claim.Spec.Network, in.fleet.networks))
+		tell.say("spec.network", saysNoNetwork, told.Params{"name": strconv.Quote(in.claim.Spec.Network), "hint": didYouMean(in.claim.Spec.Network, in.fleet.networks)})
 	}
 }
 
@@ -105,13 +107,13 @@ func checkEndpoint(in *claimInput, tell *teller) {
 	a, err := netip.ParseAddr(in.claim.Spec.Endpoint)
 	switch {
 	case err != nil || a.Zone() != "":
-		tell.field("spec.endpoint", "must be an IP address, is %q", in.claim.Spec.Endpoint)
+		tell.say("spec.endpoint", saysEndpointForm, told.Params{"address": strconv.Quote(in.claim.Spec.Endpoint)})
 	case a.String() != in.claim.Spec.Endpoint:
-		tell.field("spec.endpoint", "must be written %s", a)
+		tell.say("spec.endpoint", saysEndpointWritten, told.Params{"address": a.String()})
 	case in.network != nil && in.network.nodes.Contains(a):
-		tell.field("spec.endpoint", "%s is one of the addresses for nodes; network %s has endpoints %s", a, in.network.Name, in.network.endpoints)
+		tell.say("spec.endpoint", saysEndpointOfNodes, told.Params{"address": a.String(), "network": in.network.Name, "endpoints": fmt.Sprint(in.network.endpoints)})
 	case in.network != nil && !in.network.endpoints.Contains(a):
-		tell.field("spec.endpoint", "%s is none of the endpoints of network %s, which are %s", a, in.network.Name, in.network.endpoints)
+		tell.say("spec.endpoint", saysEndpointElsewhere, told.Params{"address": a.String(), "network": in.network.Name, "endpoints": fmt.Sprint(in.network.endpoints)})
 	}
 }
 
@@ -119,7 +121,7 @@ func checkCIDRs(in *claimInput, tell *teller) {
 	pods, podsOK := checkCIDR("spec.podCIDR", in.claim.Spec.PodCIDR, 8, 24, in, tell)
 	services, servicesOK := checkCIDR("spec.serviceCIDR", in.claim.Spec.ServiceCIDR, 12, 28, in, tell)
 	if podsOK && servicesOK && pods.Overlaps(services) {
-		tell.field("spec.podCIDR", "%s overlaps the serviceCIDR %s", pods, services)
+		tell.say("spec.podCIDR", saysRangesOverlap, told.Params{"range": pods.String(), "other": services.String()})
 	}
 }
 
@@ -129,15 +131,15 @@ func checkCIDR(field, text string, widest, narrowest int, in *claimInput, tell *
 	p, err := netip.ParsePrefix(text)
 	switch {
 	case err != nil || !p.Addr().Is4():
-		tell.field(field, "must be an IPv4 range such as 10.244.0.0/16, is %q", text)
+		tell.say(field, saysRangeForm, told.Params{"range": strconv.Quote(text)})
 		return p, false
 	case p != p.Masked():
-		tell.field(field, "%s is an address in the range %s; did you mean that?", text, p.Masked())
+		tell.say(field, saysRangeAddress, told.Params{"address": text, "range": p.Masked().String()})
 	case p.Bits() < widest || p.Bits() > narrowest:
-		tell.field(field, "must be a /%d to /%d, is a /%d", widest, narrowest, p.Bits())
+		tell.say(field, saysRangeSize, told.Params{"widest": widest, "narrowest": narrowest, "bits": p.Bits()})
 	}
 	if in.network != nil && p.Overlaps(in.network.subnet) {
-		tell.field(field, "%s overlaps the subnet %s of network %s", p, in.network.subnet, in.network.Name)
+		tell.say(field, saysRangeOnSubnet, told.Params{"range": p.String(), "subnet": in.network.subnet.String(), "network": in.network.Name})
 	}
 	return p, true
 }
@@ -145,7 +147,7 @@ func checkCIDR(field, text string, widest, narrowest int, in *claimInput, tell *
 func checkStorage(in *claimInput, tell *teller) {
 	known := in.fleet.Spec.Proxmox.Storages
 	if s := in.claim.Spec.Storage; !slices.Contains(known, s) {
-		tell.field("spec.storage", "the Fleet has no storage %q%s", s, problem.DidYouMean(s, known))
+		tell.say("spec.storage", saysNoStorage, told.Params{"name": strconv.Quote(s), "hint": problem.DidYouMean(s, known)})
 	}
 }
 
@@ -153,7 +155,7 @@ func checkNodes(in *claimInput, tell *teller) {
 	known := in.fleet.Spec.Proxmox.Nodes
 	for i, node := range in.claim.Spec.Nodes {
 		if len(known) > 0 && !slices.Contains(known, node) {
-			tell.field(fmt.Sprintf("spec.nodes[%d]", i), "the Fleet has no node %q%s", node, problem.DidYouMean(node, known))
+			tell.say(fmt.Sprintf("spec.nodes[%d]", i), saysNoNode, told.Params{"name": strconv.Quote(node), "hint": problem.DidYouMean(node, known)})
 		}
 	}
 	checkList("spec.nodes", in.claim.Spec.Nodes, tell)
@@ -162,13 +164,12 @@ func checkNodes(in *claimInput, tell *teller) {
 func checkControlPlane(in *claimInput, tell *teller) {
 	cp := in.claim.Spec.ControlPlane
 	if !slices.Contains([]int32{1, 3, 5}, cp.Replicas) {
-		tell.field("spec.controlPlane.replicas", "must be 1, 3 or 5, is %d", cp.Replicas)
+		tell.say("spec.controlPlane.replicas", saysControlPlaneCount, told.Params{"is": cp.Replicas})
 	}
 	before := len(tell.problems)
 	m := machineOf("spec.controlPlane", cp.MachineSize, in.fleet, tell)
 	if c := in.class; c != nil && len(tell.problems) == before && (m.cores < c.MinControlPlaneCPU || m.memoryMiB < c.MinControlPlaneMemoryMiB) {
-		tell.field("spec.controlPlane", "class %s needs at least %d CPUs and %d MiB of memory for a control-plane node, this has %d and %d",
-			c.Name, c.MinControlPlaneCPU, c.MinControlPlaneMemoryMiB, m.cores, m.memoryMiB)
+		tell.say("spec.controlPlane", saysControlPlaneSmall, told.Params{"class": c.Name, "cpus": c.MinControlPlaneCPU, "memory": c.MinControlPlaneMemoryMiB, "hasCPUs": m.cores, "hasMemory": m.memoryMiB})
 	}
 	in.controlPlane = m
 }
@@ -180,22 +181,22 @@ func checkPools(in *claimInput, tell *teller) {
 	spec := in.claim.Spec
 	if w := spec.Workers; w != nil {
 		if len(spec.Pools) > 0 {
-			tell.field("spec.workers", "not together with pools")
+			tell.say("spec.workers", saysWorkersAndPools, nil)
 		}
 		in.addPool("spec.workers", onePool, *w, tell)
 	}
 	if len(spec.Pools) > 20 {
-		tell.field("spec.pools", "must be at most 20, are %d", len(spec.Pools))
+		tell.say("spec.pools", saysManyPools, told.Params{"are": len(spec.Pools)})
 	}
 	for i, p := range spec.Pools {
 		at := fmt.Sprintf("spec.pools[%d]", i)
 		switch {
 		case !label.MatchString(p.Name) || len(p.Name) > 20:
-			tell.field(at+".name", "%s, of at most 20 characters", labelRule)
+			tell.say(at+".name", saysPoolNameForm, nil)
 		case p.Name == "cp":
-			tell.field(at+".name", "cp is in the control plane's names")
+			tell.say(at+".name", saysPoolNameCp, nil)
 		case slices.ContainsFunc(spec.Pools[:i], func(other v1alpha1.Pool) bool { return other.Name == p.Name }):
-			tell.field(at+".name", "%s is named twice", p.Name)
+			tell.say(at+".name", saysPoolNameTwice, told.Params{"name": p.Name})
 		}
 		in.addPool(at, p.Name, p.Workers, tell)
 	}
@@ -203,7 +204,7 @@ func checkPools(in *claimInput, tell *teller) {
 
 func (in *claimInput) addPool(at, name string, w v1alpha1.Workers, tell *teller) {
 	if w.Replicas < 0 || w.Replicas > 500 {
-		tell.field(at+".replicas", "must be 0 to 500, is %d", w.Replicas)
+		tell.say(at+".replicas", saysWorkerCount, told.Params{"is": w.Replicas})
 	}
 	in.pools = append(in.pools, pool{name: name, replicas: w.Replicas, machine: machineOf(at, w.MachineSize, in.fleet, tell)})
 }
@@ -223,7 +224,7 @@ func (in *claimInput) need() Need {
 func checkCount(in *claimInput, tell *teller) {
 	n := in.need()
 	if n.Addresses() > blockSize {
-		tell.field("spec", "has %d machines and %d more while they are replaced; a cluster has at most %d", n.Nodes, n.Surge, blockSize)
+		tell.say("spec", saysManyMachines, told.Params{"machines": n.Nodes, "more": n.Surge, "most": blockSize})
 	}
 	if in.network != nil {
 		total := new(big.Int)
@@ -231,17 +232,17 @@ func checkCount(in *claimInput, tell *teller) {
 			total.Add(total, r.Count())
 		}
 		if total.Cmp(big.NewInt(int64(n.Addresses()))) < 0 {
-			tell.field("spec", "needs %d addresses, network %s has %s for nodes", n.Addresses(), in.network.Name, total)
+			tell.say("spec", saysNetworkSmall, told.Params{"needs": n.Addresses(), "network": in.network.Name, "has": total.String()})
 		}
 	}
 	if p, err := netip.ParsePrefix(in.claim.Spec.PodCIDR); err == nil && p.Bits() > 8 && p.Bits() <= 24 && n.Addresses() > 1<<(24-p.Bits()) {
-		tell.field("spec.podCIDR", "%s has room for %d nodes, each with a /24, and the cluster can have %d", p, 1<<(24-p.Bits()), n.Addresses())
+		tell.say("spec.podCIDR", saysPodRangeSmall, told.Params{"range": p.String(), "room": 1 << (24 - p.Bits()), "nodes": n.Addresses()})
 	}
 }
 
 func checkState(in *claimInput, tell *teller) {
 	states := []string{string(v1alpha1.StateRunning), string(v1alpha1.StateDeleted)}
 	if s := string(in.claim.Spec.State); !slices.Contains(states, s) {
-		tell.field("spec.state", "must be Running or Deleted, is %q%s", s, problem.DidYouMean(s, states))
+		tell.say("spec.state", saysStateUnknown, told.Params{"state": strconv.Quote(s), "hint": problem.DidYouMean(s, states)})
 	}
 }

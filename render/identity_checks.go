@@ -3,12 +3,14 @@ package render
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/render/problem"
+	"kubehenge.dev/render/told"
 )
 
 // identityCheck looks at one thing of an overlay that its own files decide.
@@ -40,11 +42,11 @@ func checkIdentity(b *built, tell *teller) {
 		case value == "" && field == "metadata.namespace":
 			tell.field(field, "required; set namespace in the kustomization.yaml")
 		case value != "" && !label.MatchString(value):
-			tell.field(field, "%s, is %q", labelRule, value)
+			tell.say(field, saysNameForm, told.Params{"name": strconv.Quote(value)})
 		}
 	}
 	if n := len(b.namespace) + len(b.name); n > maxIdentity {
-		tell.field("metadata.name", "namespace and name must be at most %d characters together, are %d", maxIdentity, n)
+		tell.say("metadata.name", saysNameLong, told.Params{"most": maxIdentity, "are": n})
 	}
 }
 
@@ -53,7 +55,7 @@ var ownNamespace = regexp.MustCompile(`^(default|kube-.*|kubehenge-.*|.*-system)
 
 func checkNamespace(b *built, tell *teller) {
 	if ownNamespace.MatchString(b.namespace) {
-		tell.field("metadata.namespace", "%s is kept for the platform itself; no cluster may be in default, kube-..., kubehenge-... or ...-system", b.namespace)
+		tell.say("metadata.namespace", saysNamespaceKept, told.Params{"namespace": b.namespace})
 	}
 }
 

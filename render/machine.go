@@ -2,10 +2,12 @@ package render
 
 import (
 	"fmt"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"kubehenge.dev/api/v1alpha1"
+	"kubehenge.dev/render/told"
 )
 
 const (
@@ -64,15 +66,15 @@ func machineOf(at string, size v1alpha1.MachineSize, f *fleet, tell *teller) mac
 	own := size.CPU != 0 || size.Memory != "" || size.Disk != ""
 	switch {
 	case size.Size != "" && own:
-		tell.field(at+".size", "not together with cpu, memory and disk")
+		tell.say(at+".size", saysSizeAndNumbers, nil)
 	case size.Size != "":
 		m, known := f.sizes[size.Size]
 		if !known {
-			tell.field(at+".size", "the Fleet has no size %q%s", size.Size, didYouMean(size.Size, f.sizes))
+			tell.say(at+".size", saysNoSize, told.Params{"name": strconv.Quote(size.Size), "hint": didYouMean(size.Size, f.sizes)})
 		}
 		return m
 	case !own:
-		tell.field(at, "needs a size, or cpu, memory and disk")
+		tell.say(at, saysSizeMissing, nil)
 	default:
 		return sizeOf(size.CPU, size.Memory, size.Disk, func(field, message string) { tell.field(at+"."+field, "%s", message) })
 	}

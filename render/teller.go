@@ -5,6 +5,7 @@ import (
 
 	"kubehenge.dev/render/problem"
 	"kubehenge.dev/render/strict"
+	"kubehenge.dev/render/told"
 )
 
 // teller collects problems of one object's fields and finds their lines in the files that the object was made from.
@@ -18,6 +19,13 @@ type teller struct {
 func (t *teller) field(field, format string, args ...any) {
 	path, line := strict.Locate(t.sources, t.kind, field)
 	t.problems = append(t.problems, Problem{Path: path, Line: line, Field: field, Message: fmt.Sprintf(format, args...)})
+}
+
+// say tells a problem of a field in words that other languages have too.
+func (t *teller) say(field string, text *told.Text, p told.Params) {
+	s := text.With(p)
+	t.field(field, "%s", s)
+	t.problems[len(t.problems)-1].Told = s.In("message")
 }
 
 func (t *teller) issues(list []strict.Issue) {

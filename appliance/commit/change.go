@@ -14,6 +14,7 @@ import (
 	"kubehenge.dev/render"
 	"kubehenge.dev/render/edit"
 	"kubehenge.dev/render/strict"
+	"kubehenge.dev/render/told"
 )
 
 // Cluster is a cluster's identity.
@@ -39,10 +40,18 @@ func (w *Writer) Change(ctx context.Context, who Person, cluster Cluster, base, 
 	return w.commit(ctx, who, func(s *State) (*proposal, error) { return w.setFields(ctx, s, cluster, base, why, fields) })
 }
 
+var (
+	byHandField  = told.Define("by-hand-field", "{field} of {cluster}: must be edited by hand; only fields of spec are changed here")
+	byHandForm   = told.Define("by-hand-form", "{field} in {file}: {reason}: must be edited by hand")
+	byHandShared = told.Define("by-hand-shared", "the claim of {cluster} is put together from {file}, which others may use too: must be edited by hand")
+	byHandOther  = told.Define("by-hand-other", "the change makes {cluster} another cluster: must be edited by hand")
+	byHandPatch  = told.Define("by-hand-patch", "{field} of {cluster} stays {value}, since a patch beside {file} sets it: must be edited by hand")
+)
+
 func onlySpec(cluster Cluster, fields []Field) error {
 	for _, f := range fields {
 		if !strings.HasPrefix(f.Path, "spec.") {
-			return fmt.Errorf("%s of %s: %w; only fields of spec are changed here", f.Path, cluster, ErrByHand)
+			return byHandField.With(told.Params{"field": f.Path, "cluster": cluster.String()}).Because(ErrByHand)
 		}
 	}
 	return nil
@@ -92,7 +101,7 @@ func (w *Writer) setFields(ctx context.Context, s *State, cluster Cluster, base,
 			content, err = edit.Set(content, f.Path, f.Value)
 		}
 		if errors.Is(err, edit.ErrForm) {
-			return nil, fmt.Errorf("%s in %s: %w: %w", f.Path, file, err, ErrByHand)
+			return nil, byHandForm.With(told.Params{"field": f.Path, "file": file, "reason": err.Error()}).Because(ErrByHand)
 		}
 		if err != nil {
 			return nil, err
@@ -119,7 +128,7 @@ func claimFile(s *State, cluster Cluster) (file string, content []byte, err erro
 		return "", nil, fmt.Errorf("cluster %s: %w", cluster, ErrNotFound)
 	}
 	if path.Dir(o.File) != o.Path {
-		return "", nil, fmt.Errorf("the claim of %s is put together from %s, which others may use too: %w", cluster, o.File, ErrByHand)
+		return "", nil, byHandShared.With(told.Params{"cluster": cluster.String(), "file": o.File}).Because(ErrByHand)
 	}
 	content, err = s.Tree.ReadFile(o.File)
 	return o.File, content, err
@@ -129,7 +138,7 @@ func claimFile(s *State, cluster Cluster) (file string, content []byte, err erro
 func inForce(after *render.Rendering, cluster Cluster, file string, fields []Field) error {
 	o := find(after, cluster)
 	if o == nil || o.Claim == nil {
-		return fmt.Errorf("the change makes %s another cluster: %w", cluster, ErrByHand)
+		return byHandOther.With(told.Params{"cluster": cluster.String()}).Because(ErrByHand)
 	}
 	spec, err := plain(o.Claim.Spec)
 	if err != nil {
@@ -144,7 +153,7 @@ func inForce(after *render.Rendering, cluster Cluster, file string, fields []Fie
 			return err
 		}
 		if got := at(map[string]any{"spec": spec}, strict.Steps(f.Path)); !covers(got, want) {
-			return fmt.Errorf("%s of %s stays %v, since a patch beside %s sets it: %w", f.Path, cluster, got, file, ErrByHand)
+			return byHandPatch.With(told.Params{"field": f.Path, "cluster": cluster.String(), "value": fmt.Sprint(got), "file": file}).Because(ErrByHand)
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"kubehenge.dev/render/address"
 	"kubehenge.dev/render/edit"
 	"kubehenge.dev/render/permission"
+	"kubehenge.dev/render/told"
 )
 
 // Create makes a new cluster of a claim with namespace, name and spec. An empty endpoint gets the network's next free one, and ranges that are left
@@ -57,21 +58,32 @@ func (w *Writer) Preview(ctx context.Context, claim *v1alpha1.ClusterClaim) (str
 	return string(content), err
 }
 
+var (
+	nameMissing = told.Define("name-missing", "namespace and name must be given, each of small letters, digits and dashes and beginning with a letter; one is {name}")
+	nameTaken   = told.Define("name-taken", "there is a cluster of this name already")
+	folderTaken = told.Define("folder-taken", "there is something in this folder already")
+)
+
+func problemOf(path, field string, s told.Sentence) render.Problem {
+	return render.Problem{Path: path, Field: field, Message: s.String(), Told: s.In("message")}
+}
+
 func newFiles(s *State, claim *v1alpha1.ClusterClaim) (map[string][]byte, error) {
 	folder := path.Join(render.ClustersFolder, claim.Namespace, claim.Name)
 	for _, name := range []string{claim.Namespace, claim.Name} { // they become a folder, lines of YAML and the commit's subject
 		if len(validation.IsDNS1035Label(name)) > 0 {
-			return nil, &ProblemsError{[]render.Problem{{Path: render.ClustersFolder, Field: "metadata.name",
-				Message: fmt.Sprintf("namespace and name must be given, each of small letters, digits and dashes and beginning with a letter; one is %.80q", name)}}}
+			return nil, &ProblemsError{[]render.Problem{problemOf(render.ClustersFolder, "metadata.name", nameMissing.With(told.Params{"name": fmt.Sprintf("%.80q", name)}))}}
 		}
 	}
 	for _, o := range s.Rendering.Overlays {
 		if o.Namespace == claim.Namespace && o.Name == claim.Name {
-			return nil, &ProblemsError{[]render.Problem{o.Problem("metadata.name", "there is a cluster of this name already")}}
+			p := o.Problem("metadata.name", nameTaken.With(nil).String())
+			p.Told = nameTaken.With(nil).In("message")
+			return nil, &ProblemsError{[]render.Problem{p}}
 		}
 	}
 	if _, err := s.Tree.ReadDir(folder); !errors.Is(err, fs.ErrNotExist) {
-		return nil, &ProblemsError{[]render.Problem{{Path: folder, Message: "there is something in this folder already"}}}
+		return nil, &ProblemsError{[]render.Problem{problemOf(folder, "", folderTaken.With(nil))}}
 	}
 	content, err := write(claim)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"kubehenge.dev/render"
 	"kubehenge.dev/render/permission"
+	"kubehenge.dev/render/told"
 )
 
 var (
@@ -21,17 +22,25 @@ var (
 // ProblemsError says that the change does not pass the checks.
 type ProblemsError struct{ Problems []render.Problem }
 
+var failsChecks = told.Define("fails-checks", "the change does not pass the checks")
+
+// Told says that there are problems, which stand beside it.
+func (e *ProblemsError) Told() told.Sentence { return failsChecks.With(nil) }
+
 // Error is all problems on one line.
 func (e *ProblemsError) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
 		lines[i] = p.String()
 	}
-	return "the change does not pass the checks: " + strings.Join(lines, "; ")
+	return e.Told().String() + ": " + strings.Join(lines, "; ")
 }
 
 // DeniedError says which privileges are missing.
 type DeniedError struct{ Answer permission.Answer }
+
+// Told names the privileges and paths.
+func (e *DeniedError) Told() told.Sentence { return e.Answer.Told["reason"] }
 
 // Error names the privileges and paths.
 func (e *DeniedError) Error() string { return e.Answer.Reason }
@@ -51,6 +60,13 @@ type Conflict struct {
 
 // ConflictError says what somebody else changed meanwhile.
 type ConflictError struct{ Conflicts []Conflict }
+
+var changedMeanwhile = told.Define("changed-meanwhile", "{field} was changed meanwhile")
+
+// Told names the first field; all of them stand beside it.
+func (e *ConflictError) Told() told.Sentence {
+	return changedMeanwhile.With(told.Params{"field": e.Conflicts[0].Field})
+}
 
 // Error tells the first conflict.
 func (e *ConflictError) Error() string {

@@ -63,7 +63,9 @@ func without(problems []render.Problem, o *render.Overlay) (list []render.Proble
 			continue
 		}
 		for _, name := range []string{o.File, o.Path + "/kustomization.yaml"} {
-			p.Message = strings.ReplaceAll(p.Message, name, "a cluster that you may not see")
+			if strings.Contains(p.Message, name) {
+				p.Message, p.Told = strings.ReplaceAll(p.Message, name, "a cluster that you may not see"), nil
+			}
 		}
 		list = append(list, p)
 	}

@@ -14,6 +14,7 @@ import (
 	"kubehenge.dev/git"
 	"kubehenge.dev/render"
 	"kubehenge.dev/render/permission"
+	"kubehenge.dev/render/told"
 )
 
 // Undo takes back what a commit changed, where nobody changed the same files since. Creating and deleting are not undone: machines came or went. Who may
@@ -36,7 +37,11 @@ func (w *Writer) MayUndo(ctx context.Context, who Person, sha string) (permissio
 	case errors.As(err, &denied):
 		return denied.Answer, nil
 	case errors.As(err, &problems), errors.As(err, &conflict), errors.Is(err, ErrNotUndoable), errors.Is(err, git.ErrNoChange):
-		return permission.Answer{Reason: err.Error()}, nil
+		answer := permission.Answer{Reason: err.Error()}
+		if s, ok := told.Of(err); ok {
+			answer.Told = s.In("reason")
+		}
+		return answer, nil
 	}
 	return permission.Answer{}, err
 }
@@ -78,7 +83,16 @@ func (w *Writer) proposeUndo(ctx context.Context, who Person, s *State, sha stri
 	return &proposal{subject: fmt.Sprintf("Undo %q", u.commit.Subject()), files: u.files}, nil
 }
 
-func (u *undoing) notFound() error { return fmt.Errorf("commit %.12s: %w", u.commit.Hash, ErrNotFound) }
+func (u *undoing) notFound() error { return fmt.Errorf("commit %s: %w", u.short(), ErrNotFound) }
+
+func (u *undoing) short() string { return fmt.Sprintf("%.12s", u.commit.Hash) }
+
+var (
+	undoElsewhere = told.Define("undo-elsewhere", "commit {commit} also changed what you may not see; somebody who may has to undo it")
+	undoParents   = told.Define("undo-parents", "commit {commit} has {parents} parents and cannot be undone here")
+	undoCreated   = told.Define("undo-created", "commit {commit} created {cluster} and cannot be undone; delete the cluster")
+	undoDeleted   = told.Define("undo-deleted", "commit {commit} deleted {cluster} and cannot be undone: machines may be gone already; create it anew")
+)
 
 func findUndone(ctx context.Context, u *undoing) error {
 	r, sha := u.w.opts.Repository, u.commit.Hash
@@ -145,7 +159,7 @@ func seesUndone(ctx context.Context, u *undoing) error {
 	case len(seen) == 0:
 		return u.notFound()
 	case hidden > 0 || u.elsewhere(seen):
-		return &DeniedError{permission.Answer{Reason: fmt.Sprintf("commit %.12s also changed what you may not see; somebody who may has to undo it", u.commit.Hash)}}
+		return &DeniedError{permission.No(undoElsewhere.With(told.Params{"commit": u.short()}))}
 	}
 	return nil
 }
@@ -174,7 +188,7 @@ func mayUndone(ctx context.Context, u *undoing) error {
 
 func hasOneParent(_ context.Context, u *undoing) error {
 	if n := len(u.commit.Parents); n != 1 {
-		return fmt.Errorf("commit %.12s has %d parents and %w here", u.commit.Hash, n, ErrNotUndoable)
+		return undoParents.With(told.Params{"commit": u.short(), "parents": n}).Because(ErrNotUndoable)
 	}
 	return nil
 }
@@ -185,9 +199,9 @@ func noMachines(_ context.Context, u *undoing) error {
 		left, was := find(u.verdict.Before, c), find(u.verdict.After, c)
 		switch {
 		case !lives(was) && lives(left):
-			return fmt.Errorf("commit %.12s created %s and %w; delete the cluster", u.commit.Hash, c, ErrNotUndoable)
+			return undoCreated.With(told.Params{"commit": u.short(), "cluster": c.String()}).Because(ErrNotUndoable)
 		case lives(was) && !lives(left) && (left == nil || left.Claim != nil):
-			return fmt.Errorf("commit %.12s deleted %s and %w: machines may be gone already; create it anew", u.commit.Hash, c, ErrNotUndoable)
+			return undoDeleted.With(told.Params{"commit": u.short(), "cluster": c.String()}).Because(ErrNotUndoable)
 		}
 	}
 	return nil

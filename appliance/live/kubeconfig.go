@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,13 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"kubehenge.dev/api/v1alpha1"
+	"kubehenge.dev/render/told"
 )
 
 var (
 	// ErrNoKubeconfig says that the cluster has none yet.
-	ErrNoKubeconfig = errors.New("the cluster has no kubeconfig yet; it has one once its control plane answers")
+	ErrNoKubeconfig = told.Define("no-kubeconfig", "the cluster has no kubeconfig yet; it has one once its control plane answers").With(nil).Because(nil)
 	// ErrAway says that the management cluster cannot be asked.
-	ErrAway = errors.New("the management cluster does not answer, or does not let the appliance read kubeconfigs; try again later")
+	ErrAway = told.Define("management-away", "the management cluster does not answer, or does not let the appliance read kubeconfigs; try again later").With(nil).Because(nil)
 )
 
 // secretTimeout is how long reading a Secret may take.

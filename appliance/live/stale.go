@@ -1,12 +1,12 @@
 package live
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"kubehenge.dev/render/told"
 )
 
 // Stale says since when what is known is old, and why.
@@ -15,7 +15,20 @@ type Stale struct {
 	Since time.Time `json:"since"`
 	// Message is whole sentences: since when, what still works, what helps.
 	Message string `json:"message"`
+	// Told are the codes of sentences, by field.
+	Told told.Fields `json:"told,omitempty"`
 }
+
+var (
+	staleAway = told.Define("stale-away", "The management cluster has not answered since {time}, for {span}. Phases are from then. "+
+		"Clusters run on. You can still commit; changes start when it is back.")
+	staleNever = told.Define("stale-never", "The management cluster has not answered yet, for {span}. Phases are not known. "+
+		"Clusters run on. You can still commit; changes start when it is back.")
+	staleRefused = told.Define("stale-refused", "The management cluster does not let the appliance read {kinds}. What is shown of them may be old. "+
+		"Clusters run on, and you can still commit. An administrator gives the appliance's account the rights in its manifest.")
+	staleReading = told.Define("stale-reading", "The management cluster answers again, and is being read. Phases are from {time} until then.")
+	staleFirst   = told.Define("stale-first", "The management cluster is being read for the first time. Until then phases are not known.")
+)
 
 // answered is true for everything that an API server says itself.
 func answered(err error) bool { return err == nil || apierrors.IsNotFound(err) || refused(err) }
@@ -30,70 +43,37 @@ func (m *Model) Stale() *Stale {
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	now := m.opts.Clock.Now()
-	s := &Stale{Since: m.state.since.UTC()}
-	switch {
-	case m.state.missed >= misses:
-		s.Message = m.away(now)
-	case len(m.state.refused) > 0:
-		s.Message = fmt.Sprintf("The management cluster does not let the appliance read %s. What is shown of them may be old. Clusters run on, and you can still commit. "+
-			"An administrator gives the appliance's account the rights in its manifest.", namesOf(m.state.refused))
-	case len(m.state.waiting) > 0 && (m.state.ever || now.Sub(m.state.begun) >= patience):
-		s.Message = fmt.Sprintf("The management cluster answers again, and is being read. Phases are from %s until then.", clockTime(m.state.since, now))
-		if !m.state.ever {
-			s.Message = "The management cluster is being read for the first time. Until then phases are not known."
-		}
-	default:
+	why := m.why(m.opts.Clock.Now())
+	if why.Code == "" {
 		return nil
 	}
-	return s
+	return &Stale{Since: m.state.since.UTC(), Message: why.String(), Told: why.In("message")}
 }
 
-// away is what is told while nothing answers. The caller holds m.mu.
-func (m *Model) away(now time.Time) string {
-	const rest = "Clusters run on. You can still commit; changes start when it is back."
-	if !m.state.ever {
-		return fmt.Sprintf("The management cluster has not answered yet, for %s. Phases are not known. %s", span(now.Sub(m.state.since)), rest)
+// why is what is told of what is old; nothing while it is not. The caller holds m.mu.
+func (m *Model) why(now time.Time) told.Sentence {
+	when := told.Moment{At: m.state.since, Now: now}
+	switch {
+	case m.state.missed >= misses && !m.state.ever:
+		return staleNever.With(told.Params{"span": told.Span(now.Sub(m.state.since))})
+	case m.state.missed >= misses:
+		return staleAway.With(told.Params{"time": when, "span": told.Span(now.Sub(m.state.since))})
+	case len(m.state.refused) > 0:
+		return staleRefused.With(told.Params{"kinds": namesOf(m.state.refused)})
+	case len(m.state.waiting) == 0 || !m.state.ever && now.Sub(m.state.begun) < patience:
+		return told.Sentence{}
+	case !m.state.ever:
+		return staleFirst.With(nil)
 	}
-	return fmt.Sprintf("The management cluster has not answered since %s, for %s. Phases are from then. %s",
-		clockTime(m.state.since, now), span(now.Sub(m.state.since)), rest)
+	return staleReading.With(told.Params{"time": when})
 }
 
-// namesOf are the kinds' names as a list in a sentence.
-func namesOf(kinds map[*kind]error) string {
+// namesOf are the kinds' names, sorted.
+func namesOf(kinds map[*kind]error) []string {
 	var names []string
 	for k := range kinds {
 		names = append(names, k.name)
 	}
 	slices.Sort(names)
-	if len(names) == 1 {
-		return names[0]
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-}
-
-// clockTime is a time as people say it on the same day, with the day on others.
-func clockTime(at, now time.Time) string {
-	at = at.In(now.Location())
-	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
-		return at.Format("15:04")
-	}
-	return at.Format("2 January 15:04")
-}
-
-// span is a length of time in the unit that says enough.
-func span(d time.Duration) string {
-	unit, n := "second", int(d.Seconds())
-	switch {
-	case d >= 48*time.Hour:
-		unit, n = "day", int(d.Hours()/24)
-	case d >= 2*time.Hour:
-		unit, n = "hour", int(d.Hours())
-	case d >= time.Minute:
-		unit, n = "minute", int(d.Minutes())
-	}
-	if n == 1 {
-		return "1 " + unit
-	}
-	return fmt.Sprintf("%d %ss", n, unit)
+	return names
 }

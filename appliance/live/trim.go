@@ -103,12 +103,12 @@ func number(value any) int {
 	return 0
 }
 
-// told are the kinds whose events are shown.
-var told = []string{"ClusterClaim", "Cluster", "KubeadmControlPlane", "MachineDeployment", "Machine", "ProxmoxMachine"}
+// shownKinds are the kinds whose events are shown.
+var shownKinds = []string{"ClusterClaim", "Cluster", "KubeadmControlPlane", "MachineDeployment", "Machine", "ProxmoxMachine"}
 
 // trimEvent is nil for an event of something that is not shown. An event that happens again is counted in one of two ways, the old and the new API's.
 func trimEvent(e *eventsv1.Event) *Event {
-	if !slices.Contains(told, e.Regarding.Kind) {
+	if !slices.Contains(shownKinds, e.Regarding.Kind) {
 		return nil
 	}
 	out := &Event{Time: e.EventTime.Time, Type: e.Type, Reason: e.Reason, Message: e.Note, Kind: e.Regarding.Kind, Name: e.Regarding.Name, Count: max(1, int(e.DeprecatedCount))}

@@ -113,14 +113,14 @@ func (j *Judge) both(ctx context.Context, v *Verdict, before, after render.Tree)
 // broken are the problems after the change, but for those that were there before in what the change does not touch: one broken overlay must not keep
 // everybody else from working.
 func broken(v *Verdict) []render.Problem {
-	known := map[render.Problem]bool{}
+	known := map[string]bool{}
 	for _, p := range v.Before.Problems() {
-		known[p] = true
+		known[p.String()] = true
 	}
 	list := append([]render.Problem(nil), v.After.FleetProblems...)
 	for _, o := range v.After.Overlays {
 		for _, p := range o.Problems {
-			if !known[p] || touches(v.Paths, o.Path) {
+			if !known[p.String()] || touches(v.Paths, o.Path) {
 				list = append(list, p)
 			}
 		}

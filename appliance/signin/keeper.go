@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"kubehenge.dev/proxmox"
+	"kubehenge.dev/render/told"
 )
 
 // DefaultLifetime is how long a session lasts.
@@ -29,9 +30,9 @@ const maxPerUser = 20
 
 var (
 	// ErrWrong says that user, password or second factor are not right. Which of them is not told.
-	ErrWrong = errors.New("the user name, the password or the second factor is not right")
+	ErrWrong = told.Define("sign-in-wrong", "the user name, the password or the second factor is not right").With(nil).Because(nil)
 	// ErrNoSession says that there is no such session, or no longer.
-	ErrNoSession = errors.New("nobody is signed in here; sign in again")
+	ErrNoSession = told.Define("no-session", "nobody is signed in here; sign in again").With(nil).Because(nil)
 )
 
 // untried is an error before anybody was asked.
@@ -48,13 +49,22 @@ func Tried(err error) bool {
 // FactorError says that a second factor is wanted, and which would do.
 type FactorError struct{ Challenge proxmox.Challenge }
 
-// Error says what is wanted.
-func (e *FactorError) Error() string {
+var (
+	onlyKey = told.Define("sign-in-only-key",
+		"the account has a security key only, which works at Proxmox VE's own address alone; add another second factor there, or sign in by an OpenID realm")
+	factorWanted = told.Define("sign-in-factor", "a second factor is wanted")
+)
+
+// Told says what is wanted.
+func (e *FactorError) Told() told.Sentence {
 	if c := e.Challenge; c.WebAuthn && !c.TOTP && !c.Yubico && !c.Recovery {
-		return "the account has a security key only, which works at Proxmox VE's own address alone; add another second factor there, or sign in by an OpenID realm"
+		return onlyKey.With(nil)
 	}
-	return "a second factor is wanted"
+	return factorWanted.With(nil)
 }
+
+// Error is the sentence in English.
+func (e *FactorError) Error() string { return e.Told().String() }
 
 // Options say where people sign in, and for how long.
 type Options struct {

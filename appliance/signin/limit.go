@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"kubehenge.dev/render/told"
 )
 
 // free is how many attempts may fail before the next must wait, by what they have in common. Many people can be behind one address.
@@ -34,6 +36,13 @@ type WaitError struct {
 	For time.Duration
 	// Who is the user or the address that the attempts have in common.
 	Who string
+}
+
+var tooMany = told.Define("sign-in-wait", "too many failed attempts to sign in; the next may be made in {span}")
+
+// Told says how long.
+func (e *WaitError) Told() told.Sentence {
+	return tooMany.With(told.Params{"span": told.Span(e.For.Round(time.Second))})
 }
 
 // Error says for whom, and how long.

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"kubehenge.dev/render/told"
 )
 
 const (
@@ -28,7 +30,7 @@ const (
 )
 
 // ErrTooMany says that a user has as many streams as one may have.
-var ErrTooMany = errors.New("you have too many pages open; close one")
+var ErrTooMany = told.Define("too-many-pages", "you have too many pages open; close one").With(nil).Because(nil)
 
 // Hub tells all open streams what changed. What waits to be told is a set, so that no reader, however slow, makes it grow.
 type Hub struct {

@@ -9,6 +9,7 @@ import (
 	"kubehenge.dev/appliance/commit"
 	"kubehenge.dev/render"
 	"kubehenge.dev/render/permission"
+	"kubehenge.dev/render/told"
 )
 
 // CSRFHeader carries the session's CSRF token in every request that is no GET.
@@ -113,6 +114,8 @@ type Failure struct {
 	RetryAfterSeconds int `json:"retryAfterSeconds,omitempty"`
 	// Factors are the second factors that will do; present where one is wanted.
 	Factors *Factors `json:"factors,omitempty"`
+	// Told are the codes of sentences, by field.
+	Told told.Fields `json:"told,omitempty"`
 }
 
 // Factors are kinds of second factors.

@@ -53,7 +53,7 @@ func (s *scan) checkFields(f *file) {
 		case known:
 			s.tell(f.path, key.Line, key.Value, why)
 		case key.ShortTag() != "!!str" || !isAllowed(key.Value):
-			s.tell(f.path, key.Line, key.Value, "unknown field"+problem.DidYouMean(key.Value, allowed))
+			s.tell(f.path, key.Line, key.Value, "unknown field"+problem.DidYouMean(key.Value, allowed).String())
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"kubehenge.dev/render/told"
 )
 
 // The privileges that are asked for. https://pve.proxmox.com/pve-docs/chapter-pveum.html#_privileges
@@ -51,7 +53,17 @@ type Answer struct {
 	Reason string `json:"reason,omitempty"`
 	// Missing are the needs that are not met.
 	Missing []Need `json:"missing,omitempty"`
+	// Told are the codes of sentences, by field.
+	Told told.Fields `json:"told,omitempty"`
 }
+
+var (
+	denied      = told.Define("denied", "this takes {what}, which you do not have; an administrator of Proxmox VE can give it")
+	privilegeOn = told.Define("privilege-on", "{privilege} on {path}")
+)
+
+// No is an answer for another reason than privileges.
+func No(why told.Sentence) Answer { return Answer{Reason: why.String(), Told: why.In("reason")} }
 
 // Can answers for a list of needs. A list without needs is allowed.
 func Can(has Has, needs []Need) Answer {
@@ -59,18 +71,17 @@ func Can(has Has, needs []Need) Answer {
 	if len(missing) == 0 {
 		return Answer{OK: true}
 	}
-	parts := make([]string, len(missing))
-	for i, n := range missing {
-		parts[i] = n.Privilege + " on " + n.Path
-	}
-	return Answer{Missing: missing, Reason: fmt.Sprintf("%s takes %s, which you do not have; an administrator of Proxmox VE can give it", missing[0].Why, list(parts))}
+	return Denied(missing[0].Why, missing)
 }
 
-func list(parts []string) string {
-	if len(parts) == 1 {
-		return parts[0]
+// Denied is the answer where privileges are missing. Why is what takes them, which English alone tells.
+func Denied(why string, missing []Need) Answer {
+	what := make([]told.Sentence, len(missing))
+	for i, n := range missing {
+		what[i] = privilegeOn.With(told.Params{"privilege": n.Privilege, "path": n.Path})
 	}
-	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+	s := denied.With(told.Params{"what": what})
+	return Answer{Missing: missing, Reason: why + strings.TrimPrefix(s.String(), "this"), Told: s.In("reason")}
 }
 
 // unique sorts needs by path and privilege and keeps the first of those that ask for the same.

@@ -1,10 +1,10 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 
 	"kubehenge.dev/api/v1alpha1"
+	"kubehenge.dev/render/told"
 )
 
 // Action is what becomes of a machine.
@@ -25,6 +25,31 @@ type Effect struct {
 	Action  Action `json:"action"`
 	// Why is a clause without a full stop; empty for what is kept.
 	Why string `json:"why"`
+	// Told are the codes of sentences, by field.
+	Told told.Fields `json:"told,omitempty"`
+}
+
+var (
+	controlPlane = told.Define("control-plane", "the control plane")
+	poolNamed    = told.Define("pool", "pool {pool}")
+	newIn        = told.Define("effect-new", "new in {pool}")
+	someOf       = told.Define("effect-some", "{some} of {all} of {pool}")
+	oneOf        = told.Define("effect-one", "{number} of {pool}")
+
+	whyDeleted  = told.Define("effect-deleted", "the cluster is deleted with all its data")
+	whyPoolGone = told.Define("effect-pool-gone", "{pool} is taken away")
+	whyPoolNew  = told.Define("effect-pool-new", "{pool} is new")
+	whyVersion  = told.Define("effect-version", "Kubernetes moves from {from} to {to}")
+	whyClass    = told.Define("effect-class", "the class moves from {from} to {to}")
+	whySize     = told.Define("effect-size", "its size changes")
+	whyStorage  = told.Define("effect-storage", "its disk moves from {from} to {to}")
+	whyMore     = told.Define("effect-more", "{pool} has {is} instead of {was}")
+	whyLess     = told.Define("effect-less", "{pool} has {is} instead of {was}; Cluster API chooses which goes")
+)
+
+// effect is one; a machine's own name and no reason at all have no code.
+func effect(machine told.Sentence, action Action, why told.Sentence) Effect {
+	return Effect{machine.String(), action, why.String(), told.Together(told.Fields{"machine": machine, "why": why})}
 }
 
 // Machines are the names of a cluster's machines by pool; the control plane's are under "". Nil where they are not known.
@@ -38,16 +63,16 @@ func Effects(fleet *v1alpha1.FleetSpec, before, after *v1alpha1.ClusterClaimSpec
 		now := poolOf(is, p.Name)
 		switch {
 		case after.State == v1alpha1.StateDeleted:
-			list = append(list, all(p, live, Delete, "the cluster is deleted with all its data")...)
+			list = append(list, all(p, live, Delete, whyDeleted.With(nil))...)
 		case now == nil:
-			list = append(list, all(p, live, Delete, fmt.Sprintf("pool %s is taken away", p.Name))...)
+			list = append(list, all(p, live, Delete, whyPoolGone.With(told.Params{"pool": pool(p)}))...)
 		default:
 			list = append(list, changed(p, *now, live, reason(before, after, p, *now))...)
 		}
 	}
 	for _, p := range is {
 		if poolOf(was, p.Name) == nil {
-			list = append(list, created(p, p.Replicas, "pool "+p.Name+" is new")...)
+			list = append(list, created(p, p.Replicas, whyPoolNew.With(told.Params{"pool": pool(p)}))...)
 		}
 	}
 	order := []Action{Delete, Replace, Create, Keep}
@@ -55,76 +80,81 @@ func Effects(fleet *v1alpha1.FleetSpec, before, after *v1alpha1.ClusterClaimSpec
 	return list
 }
 
-// reason is why a pool's machines are replaced; empty where they stay. Cluster API replaces a machine whenever its template or its version changes.
-func reason(before, after *v1alpha1.ClusterClaimSpec, was, is Pool) string {
+// reason is why a pool's machines are replaced; none where they stay. Cluster API replaces a machine whenever its template or its version changes.
+func reason(before, after *v1alpha1.ClusterClaimSpec, was, is Pool) told.Sentence {
+	moves := func(from, to string) told.Params { return told.Params{"from": from, "to": to} }
 	switch {
 	case before.Version != after.Version:
-		return fmt.Sprintf("Kubernetes moves from %s to %s", before.Version, after.Version)
+		return whyVersion.With(moves(before.Version, after.Version))
 	case before.Class != after.Class:
-		return fmt.Sprintf("the class moves from %s to %s", before.Class, after.Class)
+		return whyClass.With(moves(before.Class, after.Class))
 	case was.Machine != is.Machine:
-		return "its size changes"
+		return whySize.With(nil)
 	case before.Storage != after.Storage:
-		return fmt.Sprintf("its disk moves from %s to %s", before.Storage, after.Storage)
+		return whyStorage.With(moves(before.Storage, after.Storage))
 	}
-	return ""
+	return told.Sentence{}
 }
 
 // changed is a pool that stays. What is too many is deleted, and Cluster API chooses it.
-func changed(was, is Pool, live Machines, why string) []Effect {
+func changed(was, is Pool, live Machines, why told.Sentence) []Effect {
 	names := namesOf(was, live)
 	rest := Keep
-	if why != "" {
+	if why.String() != "" {
 		rest = Replace
 	}
+	counts := told.Params{"pool": pool(is), "is": is.Replicas, "was": len(names)}
 	surplus := len(names) - is.Replicas
 	if surplus <= 0 {
-		return append(each(names, rest, why), created(is, -surplus, fmt.Sprintf("%s has %d instead of %d", pool(is), is.Replicas, len(names)))...)
+		return append(each(names, rest, why), created(is, -surplus, whyMore.With(counts))...)
 	}
-	list := []Effect{{fmt.Sprintf("%d of %d of %s", surplus, len(names), pool(is)), Delete, fmt.Sprintf("%s has %d instead of %d; Cluster API chooses which goes", pool(is), is.Replicas, len(names))}}
+	some := func(n int) told.Sentence {
+		return someOf.With(told.Params{"some": n, "all": len(names), "pool": pool(is)})
+	}
+	list := []Effect{effect(some(surplus), Delete, whyLess.With(counts))}
 	if is.Replicas > 0 {
-		list = append(list, Effect{fmt.Sprintf("%d of %d of %s", is.Replicas, len(names), pool(is)), rest, why})
+		list = append(list, effect(some(is.Replicas), rest, why))
 	}
 	return list
 }
 
-func all(p Pool, live Machines, action Action, why string) []Effect {
+func all(p Pool, live Machines, action Action, why told.Sentence) []Effect {
 	return each(namesOf(p, live), action, why)
 }
 
-func each(names []string, action Action, why string) []Effect {
+func each(names []told.Sentence, action Action, why told.Sentence) []Effect {
 	list := make([]Effect, len(names))
 	for i, name := range names {
-		list[i] = Effect{name, action, why}
+		list[i] = effect(name, action, why)
 	}
 	return list
 }
 
-func created(p Pool, n int, why string) []Effect {
+func created(p Pool, n int, why told.Sentence) []Effect {
 	list := make([]Effect, n)
 	for i := range list {
-		list[i] = Effect{"new in " + pool(p), Create, why}
+		list[i] = effect(newIn.With(told.Params{"pool": pool(p)}), Create, why)
 	}
 	return list
 }
 
 // namesOf are the pool's machines; where they are not known, as many as the claim asks for.
-func namesOf(p Pool, live Machines) []string {
-	if live != nil {
-		return live[p.Name]
+func namesOf(p Pool, live Machines) []told.Sentence {
+	var names []told.Sentence
+	for _, name := range live[p.Name] {
+		names = append(names, told.Plain(name))
 	}
-	names := make([]string, p.Replicas)
-	for i := range names {
-		names[i] = fmt.Sprintf("%d of %s", i+1, pool(p))
+	for i := 0; live == nil && i < p.Replicas; i++ {
+		names = append(names, oneOf.With(told.Params{"number": i + 1, "pool": pool(p)}))
 	}
 	return names
 }
 
-func pool(p Pool) string {
+func pool(p Pool) told.Sentence {
 	if p.Name == "" {
-		return "the control plane"
+		return controlPlane.With(nil)
 	}
-	return "pool " + p.Name
+	return poolNamed.With(told.Params{"pool": p.Name})
 }
 
 func poolOf(pools []Pool, name string) *Pool {

@@ -2,17 +2,18 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
-	"math"
 	"slices"
-	"strings"
+
+	"kubehenge.dev/render/told"
 )
 
 // Fit says whether something fits, in one or more whole sentences.
 type Fit struct {
 	OK      bool   `json:"ok"`
 	Message string `json:"message"`
+	// Told are the codes of sentences, by field.
+	Told told.Fields `json:"told,omitempty"`
 }
 
 // Room is what is free. What is not known is nil, and is not checked.
@@ -36,59 +37,82 @@ type Extra struct {
 	DiskBytes int64
 }
 
+var (
+	nothingNeeded = told.Define("fit-nothing", "Needs nothing more.")
+	fitsOn        = told.Define("fit-on", "Needs {what}. Fits on {nodes}.")
+	fitsSomewhere = told.Define("fit-somewhere", "Needs {what}. How much memory is free is not known here.")
+	fewAddresses  = told.Define("fit-addresses", "Network {network} has {free} free, {needed} are needed. "+
+		"What helps: widen the network's range of nodes in fleet.yaml, or delete a cluster there.")
+	littleMemory = told.Define("fit-memory", "No node has {memory} of memory free for VM {vm} of {vms}. Free are {free}. "+
+		"What helps: smaller or fewer machines, or memory for a node.")
+	littleSpace = told.Define("fit-disk", "Storage {storage} has {free} free, {needed} are needed. What helps: another storage, or smaller disks.")
+
+	vms       = told.Count("vms", "{n} VM", "{n} VMs")
+	addresses = told.Count("addresses", "{n} address", "{n} addresses")
+	memory    = told.Define("memory", "{size} of memory")
+	sizeOn    = told.Define("size-on", "{size} on {node}")
+)
+
 // checks are asked in this order; the first that objects decides.
 var checks = []struct {
 	name string
-	run  func(Extra, Room) string
+	run  func(Extra, Room) (told.Sentence, bool)
 }{
-	{"addresses", addressesFit},
-	{"memory", memoryFits},
-	{"disks", disksFit},
+	{"addresses", addressesLack},
+	{"memory", memoryLacks},
+	{"disks", spaceLacks},
 }
 
 // Fits says whether what is needed has room.
 func Fits(need Extra, room Room) Fit {
 	if len(need.Machines) == 0 && need.Addresses <= 0 {
-		return Fit{true, "Needs nothing more."}
+		return fit(true, nothingNeeded.With(nil))
 	}
 	for _, c := range checks {
-		if message := c.run(need, room); message != "" {
-			return Fit{false, message}
+		if objection, lacks := c.run(need, room); lacks {
+			return fit(false, objection)
 		}
 	}
-	return Fit{true, fmt.Sprintf("Needs %s, %s of memory and %s. %s", counted(len(need.Machines), "VM"), size(sum(need.Machines)), counted(need.Addresses, "address"), where(room))}
-}
-
-func where(room Room) string {
 	if len(room.Memory) == 0 {
-		return "How much memory is free is not known here."
+		return fit(true, fitsSomewhere.With(told.Params{"what": need.words()}))
 	}
-	return "Fits on " + strings.Join(slices.Sorted(maps.Keys(room.Memory)), ", ") + "."
+	return fit(true, fitsOn.With(told.Params{"what": need.words(), "nodes": slices.Sorted(maps.Keys(room.Memory))}))
 }
 
-func addressesFit(need Extra, room Room) string {
+func fit(ok bool, s told.Sentence) Fit { return Fit{ok, s.String(), s.In("message")} }
+
+// words are what is needed; what is not is left out.
+func (e Extra) words() (list []told.Sentence) {
+	if n := len(e.Machines); n > 0 {
+		list = append(list, vms.With(told.Params{"n": n}), memory.With(told.Params{"size": told.Bytes(sum(e.Machines))}))
+	}
+	if e.Addresses > 0 {
+		list = append(list, addresses.With(told.Params{"n": e.Addresses}))
+	}
+	return list
+}
+
+func addressesLack(need Extra, room Room) (s told.Sentence, lacks bool) {
 	if room.Addresses == nil || need.Addresses <= *room.Addresses {
-		return ""
+		return s, false
 	}
-	return fmt.Sprintf("Network %s has %s free, %d are needed. What helps: widen the network's range of nodes in fleet.yaml, or delete a cluster there.",
-		room.Network, counted(*room.Addresses, "address"), need.Addresses)
+	return fewAddresses.With(told.Params{"network": room.Network, "free": addresses.With(told.Params{"n": *room.Addresses}), "needed": need.Addresses}), true
 }
 
-// memoryFits puts the largest machine first where most is free, as the agent's placement does.
-func memoryFits(need Extra, room Room) string {
+// memoryLacks puts the largest machine first where most is free, as the agent's placement does.
+func memoryLacks(need Extra, room Room) (s told.Sentence, lacks bool) {
 	if len(room.Memory) == 0 {
-		return ""
+		return s, false
 	}
 	free := maps.Clone(room.Memory)
 	for i, m := range slices.SortedFunc(slices.Values(need.Machines), func(a, b int64) int { return cmp.Compare(b, a) }) {
 		node := roomiest(free)
 		if free[node] < m {
-			return fmt.Sprintf("No node has %s of memory free for VM %d of %d. Free are %s. What helps: smaller or fewer machines, or memory for a node.",
-				size(m), i+1, len(need.Machines), list(room.Memory))
+			return littleMemory.With(told.Params{"memory": told.Bytes(m), "vm": i + 1, "vms": len(need.Machines), "free": onNodes(room.Memory)}), true
 		}
 		free[node] -= m
 	}
-	return ""
+	return s, false
 }
 
 func roomiest(free map[string]int64) string {
@@ -101,19 +125,18 @@ func roomiest(free map[string]int64) string {
 	return best
 }
 
-func disksFit(need Extra, room Room) string {
+func spaceLacks(need Extra, room Room) (s told.Sentence, lacks bool) {
 	if room.Disk == nil || need.DiskBytes <= *room.Disk {
-		return ""
+		return s, false
 	}
-	return fmt.Sprintf("Storage %s has %s free, %s are needed. What helps: another storage, or smaller disks.", room.Storage, size(*room.Disk), size(need.DiskBytes))
+	return littleSpace.With(told.Params{"storage": room.Storage, "free": told.Bytes(*room.Disk), "needed": told.Bytes(need.DiskBytes)}), true
 }
 
-func list(free map[string]int64) string {
-	var parts []string
+func onNodes(free map[string]int64) (list []told.Sentence) {
 	for _, node := range slices.Sorted(maps.Keys(free)) {
-		parts = append(parts, fmt.Sprintf("%s on %s", size(free[node]), node))
+		list = append(list, sizeOn.With(told.Params{"size": told.Bytes(free[node]), "node": node}))
 	}
-	return strings.Join(parts, ", ")
+	return list
 }
 
 func sum(all []int64) (n int64) {
@@ -121,28 +144,6 @@ func sum(all []int64) (n int64) {
 		n += m
 	}
 	return n
-}
-
-// size is a number of bytes as people say it, in binary units by their common names.
-func size(bytes int64) string {
-	const gb = 1 << 30
-	switch {
-	case bytes >= 1024*gb:
-		return fmt.Sprintf("%g TB", math.Round(float64(bytes)/gb/1024*10)/10)
-	case bytes >= 10*gb || bytes%gb == 0:
-		return fmt.Sprintf("%d GB", bytes/gb)
-	}
-	return fmt.Sprintf("%g GB", math.Round(float64(bytes)/gb*10)/10)
-}
-
-func counted(n int, noun string) string {
-	switch {
-	case n == 1:
-		return "1 " + noun
-	case strings.HasSuffix(noun, "s"):
-		return fmt.Sprintf("%d %ses", n, noun)
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Growth is what a claim takes more than it did; before is nil for a new cluster. A pool whose machines are replaced takes one more for a while.

@@ -104,19 +104,21 @@ func TestWhatHasNoRoomIsSaidWithNumbers(t *testing.T) {
 		room Room
 		want Fit
 	}{
-		"it fits":           {need, room(func(*Room) {}), Fit{true, "Needs 5 VMs, 28 GB of memory and 5 addresses. Fits on pve1, pve2."}},
-		"nothing is known":  {need, Room{}, Fit{true, "Needs 5 VMs, 28 GB of memory and 5 addresses. How much memory is free is not known here."}},
-		"nothing is needed": {Growth(Pools(fleet, shop()), Pools(fleet, shop(workers(1)))), room(func(*Room) {}), Fit{true, "Needs nothing more."}},
-		"one machine more":  {Growth(Pools(fleet, shop()), Pools(fleet, shop(workers(3)))), room(func(*Room) {}), Fit{true, "Needs 1 VM, 8 GB of memory and 1 address. Fits on pve1, pve2."}},
-		"too few addresses": {need, room(func(r *Room) { r.Addresses = some(3) }), Fit{false,
-			"Network lan has 3 addresses free, 5 are needed. What helps: widen the network's range of nodes in fleet.yaml, or delete a cluster there."}},
-		"too little memory": {need, room(func(r *Room) { r.Memory = map[string]int64{"pve1": 15 * gb, "pve2": 7 * gb} }), Fit{false,
-			"No node has 8 GB of memory free for VM 2 of 5. Free are 15 GB on pve1, 7 GB on pve2. What helps: smaller or fewer machines, or memory for a node."}},
-		"too little space": {need, room(func(r *Room) { r.Disk = disk(12 * gb) }), Fit{false,
-			"Storage shared has 12 GB free, 140 GB are needed. What helps: another storage, or smaller disks."}},
+		"it fits":           {need, room(func(*Room) {}), Fit{OK: true, Message: "Needs 5 VMs, 28 GB of memory and 5 addresses. Fits on pve1 and pve2."}},
+		"nothing is known":  {need, Room{}, Fit{OK: true, Message: "Needs 5 VMs, 28 GB of memory and 5 addresses. How much memory is free is not known here."}},
+		"nothing is needed": {Growth(Pools(fleet, shop()), Pools(fleet, shop(workers(1)))), room(func(*Room) {}), Fit{OK: true, Message: "Needs nothing more."}},
+		"one machine more":  {Growth(Pools(fleet, shop()), Pools(fleet, shop(workers(3)))), room(func(*Room) {}), Fit{OK: true, Message: "Needs 1 VM, 8 GB of memory and 1 address. Fits on pve1 and pve2."}},
+		"no address more":   {Extra{Machines: []int64{8 * gb}}, room(func(*Room) {}), Fit{OK: true, Message: "Needs 1 VM and 8 GB of memory. Fits on pve1 and pve2."}},
+		"too few addresses": {need, room(func(r *Room) { r.Addresses = some(3) }), Fit{Message: "Network lan has 3 addresses free, 5 are needed. What helps: widen the network's range of nodes in fleet.yaml, or delete a cluster there."}},
+		"too little memory": {need, room(func(r *Room) { r.Memory = map[string]int64{"pve1": 15 * gb, "pve2": 7 * gb} }), Fit{Message: "No node has 8 GB of memory free for VM 2 of 5. Free are 15 GB on pve1 and 7 GB on pve2. What helps: smaller or fewer machines, or memory for a node."}},
+		"too little space":  {need, room(func(r *Room) { r.Disk = disk(12 * gb) }), Fit{Message: "Storage shared has 12 GB free, 140 GB are needed. What helps: another storage, or smaller disks."}},
 	} {
-		if d := cmp.Diff(test.want, Fits(test.need, test.room)); d != "" {
-			t.Errorf("%s:\n%s", name, d)
+		got := Fits(test.need, test.room)
+		if got.Told["message"].String() != got.Message {
+			t.Errorf("%s: other languages are told %v", name, got.Told)
+		}
+		if got.Told = nil; !cmp.Equal(test.want, got) {
+			t.Errorf("%s: %s", name, cmp.Diff(test.want, got))
 		}
 	}
 }

@@ -1,9 +1,10 @@
 package problem
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"kubehenge.dev/render/told"
 )
 
 // Nearest is the one of the known names that is most like the given one, or empty when none is like it.
@@ -21,17 +22,20 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
+var (
+	didYouMean = told.Define("did-you-mean", "; did you mean {name}?")
+	known      = told.Define("known-names", "; known: {names}")
+)
+
 // DidYouMean is the end of a sentence about an unknown name: "; did you mean X?", or which names there are, or nothing.
-func DidYouMean(name string, known []string) string {
-	if near := Nearest(name, known); near != "" {
-		return fmt.Sprintf("; did you mean %s?", near)
+func DidYouMean(name string, names []string) told.Sentence {
+	if near := Nearest(name, names); near != "" {
+		return didYouMean.With(told.Params{"name": near})
 	}
-	if len(known) == 0 || len(known) > 12 {
-		return ""
+	if len(names) == 0 || len(names) > 12 {
+		return told.Sentence{}
 	}
-	sorted := slices.Clone(known)
-	slices.Sort(sorted)
-	return "; known: " + strings.Join(sorted, ", ")
+	return known.With(told.Params{"names": strings.Join(slices.Sorted(slices.Values(names)), ", ")})
 }
 
 // distance counts the letters to insert, delete, replace or swap with their neighbour (optimal string alignment).

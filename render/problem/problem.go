@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"kubehenge.dev/render/told"
 )
 
 // Problem is one reason why a file, or what it renders to, cannot be taken.
@@ -18,6 +20,8 @@ type Problem struct {
 	Field string `json:"field,omitempty"`
 	// Message says what is wrong and what would be right, as one sentence without a full stop.
 	Message string `json:"message"`
+	// Told are the codes of sentences, by field.
+	Told told.Fields `json:"told,omitempty"`
 }
 
 // String is the problem on one line: clusters/a/b/claim.yaml:7: spec.controlPlan: unknown field; did you mean controlPlane?
@@ -42,5 +46,7 @@ func Sort(list []Problem) []Problem {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Field, b.Field), cmp.Compare(a.Message, b.Message))
 	})
-	return slices.Compact(list)
+	return slices.CompactFunc(list, func(a, b Problem) bool {
+		return a.Path == b.Path && a.Line == b.Line && a.Field == b.Field && a.Message == b.Message
+	})
 }

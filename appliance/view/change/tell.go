@@ -10,6 +10,7 @@ import (
 	"kubehenge.dev/appliance/history"
 	"kubehenge.dev/git"
 	"kubehenge.dev/render/permission"
+	"kubehenge.dev/render/told"
 )
 
 // The most that is told of one commit; the first commit of a large fleet has thousands of files.
@@ -152,15 +153,25 @@ func (t *Teller) glance(ctx context.Context, c *history.Commit) (permission.Answ
 	return permission.Answer{OK: true}, nil
 }
 
-func no(format string, values ...any) (permission.Answer, error) {
-	return permission.Answer{Reason: fmt.Sprintf(format, values...)}, nil
+var (
+	itElsewhere = told.Define("it-elsewhere", "it also changed what you may not see; somebody who may has to undo it")
+	itFirst     = told.Define("it-first", "it is the repository's first")
+	itJoins     = told.Define("it-joins", "it joins lines of history; undo the commits that it joined")
+	itCreated   = told.Define("it-created", "it created {cluster}; delete the cluster")
+	itDeleted   = told.Define("it-deleted", "it deleted {cluster}: machines may be gone already; create it anew")
+	itRaised    = told.Define("it-raised", "it changed the Kubernetes version of {cluster}, and Kubernetes does not go back")
+	itWas       = told.Define("it-changed-since", "{file} was changed since")
+)
+
+func no(why *told.Text, p told.Params) (permission.Answer, error) {
+	return permission.No(why.With(p)), nil
 }
 
 func yes() (permission.Answer, error) { return permission.Answer{OK: true}, nil }
 
 func seesAllOfIt(_ context.Context, t *Teller, c *history.Commit) (permission.Answer, error) {
 	if slices.ContainsFunc(c.Files, func(f history.File) bool { return !t.Viewer.SeesFile(f) }) {
-		return no("it also changed what you may not see; somebody who may has to undo it")
+		return no(itElsewhere, nil)
 	}
 	return yes()
 }
@@ -179,18 +190,19 @@ func holdsWhatItTakes(ctx context.Context, t *Teller, c *history.Commit) (permis
 func changedOnly(_ context.Context, _ *Teller, c *history.Commit) (permission.Answer, error) {
 	switch {
 	case len(c.Parents) == 0:
-		return no("it is the repository's first")
+		return no(itFirst, nil)
 	case len(c.Parents) > 1:
-		return no("it joins lines of history; undo the commits that it joined")
+		return no(itJoins, nil)
 	}
 	for _, touch := range c.Touches {
+		cluster := told.Params{"cluster": fmt.Sprint(touch.Cluster)}
 		switch {
 		case touch.Deed == history.Created:
-			return no("it created %s; delete the cluster", touch.Cluster)
+			return no(itCreated, cluster)
 		case touch.Deed == history.Deleted:
-			return no("it deleted %s: machines may be gone already; create it anew", touch.Cluster)
+			return no(itDeleted, cluster)
 		case touch.Raised:
-			return no("it changed the Kubernetes version of %s, and Kubernetes does not go back", touch.Cluster)
+			return no(itRaised, cluster)
 		}
 	}
 	return yes()
@@ -209,7 +221,7 @@ func standsAsLeft(_ context.Context, t *Teller, c *history.Commit) (permission.A
 		was, _ := left.Digest(f.Path) // what is not there has none
 		is, _ := now.Digest(f.Path)
 		if was != is {
-			return no("%s was changed since", f.Path)
+			return no(itWas, told.Params{"file": f.Path})
 		}
 	}
 	return yes()

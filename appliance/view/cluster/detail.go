@@ -55,18 +55,17 @@ func nodeOf(m *live.Machine) Node {
 	}
 	n.VMID, n.ProxmoxNode, n.Address = vm.ID, vm.Node, vm.Address
 	stands := status.Stand(m.Created, m.Joined, m.NodeReady, vm.Provisioned)
-	n.Phase, n.Message, n.Since = stands.Stage, stands.Waits, moment(stands.Since)
-	if stands.Trouble != "" {
-		n.Message += ": " + stands.Trouble
-	}
+	phase, message := stands.Stage, waitsOf(stands)
+	n.Since = moment(stands.Since)
 	switch {
 	case !m.Leaving.IsZero():
-		n.Phase, n.Message, n.Since = "Deleting", "is being deleted", moment(m.Leaving)
+		phase, message, n.Since = "Deleting", nodeDeleted.With(nil), moment(m.Leaving)
 		if m.Draining {
-			n.Message = "is being drained"
+			message = nodeDrained.With(nil)
 		}
 	case stands.Terminal:
-		n.Phase = "Failed"
+		phase = "Failed"
 	}
+	n.say(phase, message)
 	return n
 }

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -10,29 +9,38 @@ import (
 
 	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/appliance/live"
+	"kubehenge.dev/render/told"
 )
 
-// The names of steps. A page may know them to say them in another language.
-const (
-	StepAccepted     = "Change accepted"
-	StepCorner       = "Own corner on Proxmox VE"
-	StepFirstVM      = "First VM"
-	StepKubernetes   = "Kubernetes starts"
-	StepControlPlane = "Control-plane nodes"
-	StepWorkers      = "Worker nodes"
-	StepAvailable    = "Cluster available"
-	StepMachinesGone = "VMs deleted"
-	StepClearedUp    = "Cluster API clears up"
-	StepCornerGone   = "Own corner removed"
+// The names of steps.
+var (
+	stepAccepted     = told.Define("step-accepted", "Change accepted")
+	stepCorner       = told.Define("step-corner", "Own corner on Proxmox VE")
+	stepFirstVM      = told.Define("step-first-vm", "First VM")
+	stepKubernetes   = told.Define("step-kubernetes", "Kubernetes starts")
+	stepControlPlane = told.Define("step-control-plane", "Control-plane nodes")
+	stepWorkers      = told.Define("step-workers", "Worker nodes")
+	stepAvailable    = told.Define("step-available", "Cluster available")
+	stepMachinesGone = told.Define("step-machines-gone", "VMs deleted")
+	stepClearedUp    = told.Define("step-cleared-up", "Cluster API clears up")
+	stepCornerGone   = told.Define("step-corner-gone", "Own corner removed")
 )
 
 // stage is a step before it is decided which one is the current.
 type stage struct {
-	name           string
+	name           *told.Text
 	done           bool
 	started, ended time.Time
-	message        string
+	message        told.Sentence
 }
+
+var (
+	nodesReady = told.Define("step-ready", "{some} of {all} ready")
+	nodesDone  = told.Define("step-done", "{some} of {all} done")
+	vmsLeft    = told.Define("step-left", "{left} left")
+	vmMade     = told.Define("step-vm", "{machine}, VM {vm}")
+	vmOn       = told.Define("step-vm-on", "{machine}, VM {vm} on {node}")
+)
 
 // way is what the stages are made of.
 type way struct {
@@ -66,12 +74,15 @@ func (w way) decide(stages []stage) []Step {
 		state = Failed
 	}
 	for i, s := range stages {
-		step := Step{Name: s.name, State: Done, Started: moment(s.started), Ended: moment(s.ended), Message: s.message}
+		message := s.message
+		if !s.done && state != Todo {
+			message = ofAgent(w.Claim)
+		}
+		name := s.name.With(nil)
+		step := Step{Name: name.String(), State: Done, Started: moment(s.started), Ended: moment(s.ended), Message: message.String(),
+			Told: told.Together(told.Fields{"name": name, "message": message})}
 		if !s.done {
 			step.State, step.Ended = state, nil
-			if state != Todo {
-				step.Message = w.Claim.Status.Message
-			}
 			if state == Todo {
 				step.Started = nil
 			}
@@ -89,14 +100,14 @@ func (w way) leaving() bool {
 func (w way) creation() []stage {
 	initialized := w.cluster(clusterv1.ClusterControlPlaneInitializedCondition)
 	stages := []stage{
-		{name: StepAccepted, done: w.Object != nil, started: w.Claim.Created, ended: w.made()},
-		{name: StepCorner, done: w.ControlPlane != nil, started: w.made(), ended: w.begun()},
+		{name: stepAccepted, done: w.Object != nil, started: w.Claim.Created, ended: w.made()},
+		{name: stepCorner, done: w.ControlPlane != nil, started: w.made(), ended: w.begun()},
 		w.firstVM(),
-		{name: StepKubernetes, done: isTrue(initialized), ended: since(initialized)},
+		{name: stepKubernetes, done: isTrue(initialized), ended: since(initialized)},
 	}
 	stages[3].started = stages[2].ended
 	ready := func(m *live.Machine) bool { return m.Ready() }
-	stages = append(stages, w.nodes("ready", since(initialized), ready)...)
+	stages = append(stages, w.nodes(nodesReady, since(initialized), ready)...)
 	plane, last := stages[4], stages[len(stages)-1]
 	return append(stages, w.available(latest(plane.ended, last.ended)))
 }
@@ -104,9 +115,9 @@ func (w way) creation() []stage {
 func (w way) update() []stage {
 	changing := meta.FindStatusCondition(w.Claim.Status.Conditions, v1alpha1.ConditionUpToDate)
 	applied := meta.FindStatusCondition(w.Claim.Status.Conditions, v1alpha1.ConditionApplied)
-	stages := []stage{{name: StepAccepted, done: isTrue(applied), started: since(changing), ended: since(changing)}}
+	stages := []stage{{name: stepAccepted, done: isTrue(applied), started: since(changing), ended: since(changing)}}
 	current := func(m *live.Machine) bool { return m.Ready() && m.UpToDate() && m.Version == w.spec.Version }
-	stages = append(stages, w.nodes("done", since(changing), current)...)
+	stages = append(stages, w.nodes(nodesDone, since(changing), current)...)
 	return append(stages, w.available(time.Time{}))
 }
 
@@ -117,20 +128,20 @@ func (w way) deletion() []stage {
 	}
 	left := len(w.Machines)
 	stages := []stage{
-		{name: StepAccepted, done: w.Object == nil || !asked.IsZero(), started: asked, ended: asked},
-		{name: StepMachinesGone, done: left == 0, started: asked, message: fmt.Sprintf("%d left", left)},
-		{name: StepClearedUp, done: w.Object == nil},
-		{name: StepCornerGone, done: w.phase == v1alpha1.PhaseDeleted},
+		{name: stepAccepted, done: w.Object == nil || !asked.IsZero(), started: asked, ended: asked},
+		{name: stepMachinesGone, done: left == 0, started: asked, message: vmsLeft.With(told.Params{"left": left})},
+		{name: stepClearedUp, done: w.Object == nil},
+		{name: stepCornerGone, done: w.phase == v1alpha1.PhaseDeleted},
 	}
 	if left == 0 {
-		stages[1].message = ""
+		stages[1].message = told.Sentence{}
 	}
 	return stages
 }
 
 // firstVM is the oldest control-plane machine on its way to a VM that runs.
 func (w way) firstVM() stage {
-	s := stage{name: StepFirstVM, started: w.begun()}
+	s := stage{name: stepFirstVM, started: w.begun()}
 	for _, m := range w.Machines {
 		if !m.ControlPlane {
 			break
@@ -138,9 +149,9 @@ func (w way) firstVM() stage {
 		s.started, s.ended = m.Created, since(m.Infrastructure)
 		s.done = isTrue(m.Infrastructure) || m.Joined
 		if m.VM != nil && m.VM.ID != 0 {
-			s.message = fmt.Sprintf("%s, VM %d", m.Name, m.VM.ID)
+			s.message = vmMade.With(told.Params{"machine": m.Name, "vm": m.VM.ID})
 			if m.VM.Node != "" {
-				s.message += " on " + m.VM.Node
+				s.message = vmOn.With(told.Params{"machine": m.Name, "vm": m.VM.ID, "node": m.VM.Node})
 			}
 		}
 		break
@@ -149,9 +160,9 @@ func (w way) firstVM() stage {
 }
 
 // nodes are the stages of the control plane's and the workers' nodes that are as is asks.
-func (w way) nodes(word string, started time.Time, is func(*live.Machine) bool) []stage {
-	plane := stage{name: StepControlPlane, started: started}
-	workers := stage{name: StepWorkers, started: started}
+func (w way) nodes(count *told.Text, started time.Time, is func(*live.Machine) bool) []stage {
+	plane := stage{name: stepControlPlane, started: started}
+	workers := stage{name: stepWorkers, started: started}
 	var counts [2]int
 	for _, m := range w.Machines {
 		s, n := &workers, &counts[1]
@@ -164,23 +175,23 @@ func (w way) nodes(word string, started time.Time, is func(*live.Machine) bool) 
 		}
 	}
 	wanted := workersOf(w.spec)
-	plane.finish(counts[0], int(w.spec.ControlPlane.Replicas), word)
-	workers.finish(counts[1], wanted, word)
+	plane.finish(counts[0], int(w.spec.ControlPlane.Replicas), count)
+	workers.finish(counts[1], wanted, count)
 	if wanted == 0 && counts[1] == 0 {
 		return []stage{plane}
 	}
 	return []stage{plane, workers}
 }
 
-func (s *stage) finish(count, wanted int, word string) {
-	s.done = count >= wanted
-	s.message = fmt.Sprintf("%d of %d %s", min(count, wanted), wanted, word)
+func (s *stage) finish(have, wanted int, count *told.Text) {
+	s.done = have >= wanted
+	s.message = count.With(told.Params{"some": min(have, wanted), "all": wanted})
 }
 
 // available is the end of the way: everything is as the claim asks. The condition that tells of the control plane alone holds long before.
 func (w way) available(started time.Time) stage {
 	c := meta.FindStatusCondition(w.Claim.Status.Conditions, v1alpha1.ConditionUpToDate)
-	return stage{name: StepAvailable, done: isTrue(c), started: started, ended: since(c)}
+	return stage{name: stepAvailable, done: isTrue(c), started: started, ended: since(c)}
 }
 
 func workersOf(spec *v1alpha1.ClusterClaimSpec) int {

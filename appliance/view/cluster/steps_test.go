@@ -63,8 +63,8 @@ func claimIs(kind string, status metav1.ConditionStatus, seconds int) func(*live
 	}
 }
 
-// told writes steps as short lines: name, state, from second to second, message.
-func told(steps []Step) []string {
+// written writes steps as short lines: name, state, from second to second, message.
+func written(steps []Step) []string {
 	var lines []string
 	second := func(t *time.Time) string {
 		if t == nil {
@@ -109,7 +109,7 @@ func TestStepsTellTheWay(t *testing.T) {
 			"Change accepted: done - -", "VMs deleted: done - -", "Cluster API clears up: done - -", "Own corner removed: done - -"}},
 	} {
 		s := spec()
-		if d := cmp.Diff(test.want, told(stepsOf(way{test.cluster, &s, phaseOf(test.cluster)}))); d != "" {
+		if d := cmp.Diff(test.want, written(stepsOf(way{test.cluster, &s, phaseOf(test.cluster)}))); d != "" {
 			t.Errorf("%s:\n%s", name, d)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"kubehenge.dev/appliance/live"
 	"kubehenge.dev/render"
 	"kubehenge.dev/render/permission"
+	"kubehenge.dev/render/told"
 )
 
 // Git is what Git has of a cluster.
@@ -58,16 +59,18 @@ func (s *Summary) wanted(claim *live.Claim) {
 // lives is what the cluster is.
 func (s *Summary) lives(claim *live.Claim) {
 	if claim == nil {
-		s.Phase, s.Message = Unknown, s.notYet()
+		s.Phase = Unknown
+		s.say(s.notYet())
 		return
 	}
 	status := &claim.Status
-	s.Phase, s.Message, s.Version, s.Nodes.Ready = status.Phase, status.Message, status.Version, int(status.Nodes.Ready)
+	s.Phase, s.Version, s.Nodes.Ready = status.Phase, status.Version, int(status.Nodes.Ready)
+	s.say(ofAgent(claim))
 	if s.Phase == "" {
 		s.Phase = v1alpha1.PhasePending
 	}
 	if s.Message == "" {
-		s.Message = "The agent has not looked at it yet"
+		s.say(notLookedAt.With(nil))
 	}
 	s.Since = moment(phaseSince(claim))
 	if status.Since != nil && status.Message != "" {
@@ -75,15 +78,25 @@ func (s *Summary) lives(claim *live.Claim) {
 	}
 }
 
+var (
+	notLookedAt  = told.Define("cluster-not-looked-at", "The agent has not looked at it yet")
+	onlyInGit    = told.Define("cluster-in-git", "In Git; the agent has not said anything of it yet")
+	deletedInGit = told.Define("cluster-deleted-in-git", "Deleted in Git, and no live claim is known; its folder may be removed once the agent says so")
+)
+
+func (s *Summary) say(sentence told.Sentence) {
+	s.Message, s.Told = sentence.String(), told.Together(told.Fields{"message": sentence})
+}
+
 // notYet is said of a cluster without a live claim.
-func (s *Summary) notYet() string {
+func (s *Summary) notYet() told.Sentence {
 	switch {
 	case len(s.Problems) > 0:
-		return s.Problems[0].String()
+		return told.Plain(s.Problems[0].String())
 	case s.Spec != nil && s.Spec.State == v1alpha1.StateDeleted:
-		return "Deleted in Git, and no live claim is known; its folder may be removed once the agent says so"
+		return deletedInGit.With(nil)
 	}
-	return "In Git; the agent has not said anything of it yet"
+	return onlyInGit.With(nil)
 }
 
 // phaseSince is when the claim's phase began, as its conditions tell; zero where they do not.

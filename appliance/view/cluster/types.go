@@ -7,6 +7,7 @@ import (
 	"kubehenge.dev/render"
 	"kubehenge.dev/render/permission"
 	"kubehenge.dev/render/plan"
+	"kubehenge.dev/render/told"
 )
 
 // Unknown is the phase of a cluster of which no live object says anything.
@@ -21,6 +22,8 @@ type Summary struct {
 	// Phase is the cluster's life in one word, Message one sentence.
 	Phase   v1alpha1.Phase `json:"phase"`
 	Message string         `json:"message"`
+	// Told are the codes of sentences, by field. Most of what the agent writes has none.
+	Told told.Fields `json:"told,omitempty"`
 	// Since is when the phase began, as far as live objects tell.
 	Since *time.Time `json:"since,omitempty"`
 	// MessageSince is when the message began to be true, as the agent says; counts in it may have moved since.
@@ -97,12 +100,14 @@ const (
 
 // Step is one part of the way of a creation, a change or a deletion.
 type Step struct {
-	// Name is one of the Step names.
+	// Name is what it is about.
 	Name    string     `json:"name"`
 	State   StepState  `json:"state"`
 	Started *time.Time `json:"started,omitempty"`
 	Ended   *time.Time `json:"ended,omitempty"`
 	Message string     `json:"message,omitempty"`
+	// Told are the codes of sentences, by field.
+	Told told.Fields `json:"told,omitempty"`
 }
 
 // Node is one machine of a cluster.
@@ -112,14 +117,16 @@ type Node struct {
 	Role string `json:"role"`
 	Pool string `json:"pool,omitempty"`
 	// Phase is Waiting, Cloning, Cloned, Starting, Joining, Ready, Failed or Deleting.
-	Phase       string     `json:"phase"`
-	Message     string     `json:"message,omitempty"`
-	VMID        int        `json:"vmid,omitempty"`
-	ProxmoxNode string     `json:"proxmoxNode,omitempty"`
-	Address     string     `json:"address,omitempty"`
-	Version     string     `json:"version,omitempty"`
-	Ready       bool       `json:"ready"`
-	Since       *time.Time `json:"since,omitempty"`
+	Phase   string `json:"phase"`
+	Message string `json:"message,omitempty"`
+	// Told are the codes of sentences, by field.
+	Told        told.Fields `json:"told,omitempty"`
+	VMID        int         `json:"vmid,omitempty"`
+	ProxmoxNode string      `json:"proxmoxNode,omitempty"`
+	Address     string      `json:"address,omitempty"`
+	Version     string      `json:"version,omitempty"`
+	Ready       bool        `json:"ready"`
+	Since       *time.Time  `json:"since,omitempty"`
 	// Created is when the machine was made, Commit the commit that wanted it.
 	Created *time.Time `json:"created,omitempty"`
 	Commit  string     `json:"commit,omitempty"`

@@ -1,5 +1,9 @@
 /** What the appliance's JSON API speaks. Times are RFC 3339, in UTC. Optional fields may be absent, because they are not known or not known yet. */
 
+import type { Told } from "@/i18n/told";
+
+export type { Told };
+
 export type Phase = "Pending" | "Provisioning" | "Running" | "Updating" | "Error" | "Deleting" | "Deleted" | "Unknown";
 
 /** A privilege on an ACL path of Proxmox VE that is missing; why is what takes it. */
@@ -10,14 +14,14 @@ export interface Need {
 }
 
 /** Whether the person may do something now, and why not, in the server's words. */
-export interface Answer {
+export interface Answer extends Told {
   ok: boolean;
   reason?: string;
   missing?: Need[];
 }
 
 /** Something that is wrong in a file of the repository. */
-export interface Problem {
+export interface Problem extends Told {
   path: string;
   line?: number;
   field?: string;
@@ -35,7 +39,7 @@ export interface Conflict {
 }
 
 /** The body of an answer that is not a success. */
-export interface Failure {
+export interface Failure extends Told {
   error: string;
   missing?: Need[];
   problems?: Problem[];
@@ -67,7 +71,7 @@ export interface Session {
 }
 
 /** Present only while the management cluster does not answer. */
-export interface Stale {
+export interface Stale extends Told {
   since: string;
   message: string;
 }
@@ -170,7 +174,7 @@ export interface Pending {
   time: string;
 }
 
-export interface Summary {
+export interface Summary extends Told {
   namespace: string;
   name: string;
   path: string;
@@ -204,7 +208,7 @@ export interface Condition {
   since?: string;
 }
 
-export interface Step {
+export interface Step extends Told {
   name: string;
   state: "done" | "current" | "todo" | "failed";
   started?: string;
@@ -212,7 +216,7 @@ export interface Step {
   message?: string;
 }
 
-export interface Node {
+export interface Node extends Told {
   name: string;
   role: "control-plane" | "worker";
   pool?: string;
@@ -316,13 +320,16 @@ export interface ChangesAnswer {
   more: boolean;
 }
 
+/** How the two repositories of a mirror stand. */
+export type MirrorState = "unknown" | "in-step" | "behind" | "diverged" | "refused" | "failed";
+
 export interface Repository {
   cloneURL: string;
   branch: string;
   tip?: Change;
   agent?: Agent;
   lastFetch?: string;
-  mirror?: { url: string; direction: "to" | "from" | "both"; state: "in-step" | "behind" | "failed" | "diverged"; message?: string; since?: string };
+  mirror?: { url: string; direction: "to" | "from" | "both"; state: MirrorState; message?: string; since?: string };
   refused?: { time: string; user: string; message: string }[];
   signingKey: string;
 }
@@ -351,7 +358,7 @@ export interface Task {
   endtime?: number | string;
 }
 
-export interface Fit {
+export interface Fit extends Told {
   ok: boolean;
   message: string;
 }
@@ -365,7 +372,7 @@ export interface Preview {
   needs?: { vms: number; cpu: number; memoryBytes: number; diskBytes: number; addresses: number };
 }
 
-export interface Effect {
+export interface Effect extends Told {
   machine: string;
   action: "create" | "replace" | "delete" | "keep";
   why: string;

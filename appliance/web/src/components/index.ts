@@ -31,6 +31,7 @@ export { Act, Plan, PlanSum } from "./Plan/Plan";
 export { Rack, type RackNode } from "./Rack/Rack";
 export { Reason } from "./Reason/Reason";
 export { useRefusal } from "./Reason/useRefusal";
+export { English, Said } from "./Said/Said";
 export { Segment } from "./Segment/Segment";
 export { Skeleton } from "./Skeleton/Skeleton";
 export { type StepItem, Steps } from "./Steps/Steps";

@@ -1,6 +1,7 @@
 import { createContext, Fragment, type ReactNode, use, useCallback, useMemo, useState } from "react";
 import type en from "./en";
 import { type ParamsOf, pieces, type Section, sentenceOf } from "./texts";
+import { saidIn, type Told } from "./told";
 
 export type Texts = typeof en;
 export type SectionName = keyof Texts;
@@ -19,15 +20,18 @@ export interface Say<S extends Section> {
   maybe(key: string): string | undefined;
 }
 
+/** The texts of a language. The server's own sentences are in every language but English, in which it sends them. */
+type Loaded = Record<SectionName, Section> & { server?: Section };
+
 interface Speech {
   language: Language;
-  texts: Record<SectionName, Section>;
+  texts: Loaded;
   speak(language: Language): Promise<void>;
 }
 
 const Current = createContext<Speech | undefined>(undefined);
 
-const loaders: Record<Language, () => Promise<{ default: Record<SectionName, Section> }>> = {
+const loaders: Record<Language, () => Promise<{ default: Loaded }>> = {
   en: () => import("./en"),
   de: () => import("./de"),
 };
@@ -72,6 +76,24 @@ export function useLanguage() {
 export function useTexts<N extends SectionName>(name: N): Say<Texts[N]> {
   const { language, texts } = useSpeech();
   return useMemo(() => sayer(texts[name], language) as unknown as Say<Texts[N]>, [texts, language, name]);
+}
+
+/** Says a sentence that the server has in a field of something. lang is set where it is in English and the page is not. */
+export type Saying = <T extends Told>(of: T, field: keyof T & string) => { text: string; lang?: "en" };
+
+/** The server's sentences in the person's language: const said = useSaid(); said(plan.fit, "message").text. */
+export function useSaid(): Saying {
+  const { language, texts } = useSpeech();
+  return useCallback(
+    (of, field) => {
+      const english = String(of[field] ?? "");
+      const sentence = of.told?.[field];
+      const text = sentence && texts.server && saidIn(texts.server, language, sentence);
+      if (text !== undefined) return { text };
+      return language === "en" || english === "" ? { text: english } : { text: english, lang: "en" };
+    },
+    [language, texts],
+  );
 }
 
 /** The function that says a section's texts in a language. */

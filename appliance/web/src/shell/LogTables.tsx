@@ -1,6 +1,6 @@
 import { Link } from "react-router";
 import { type Change, isApiError, type Summary, type Task, useChanges, useTasks } from "@/api";
-import { type Column, type MarkKind, markOf, Sha, Span, State, Table, Time, usePhaseWord } from "@/components";
+import { type Column, type MarkKind, markOf, Said, Sha, Span, State, Table, Time, usePhaseWord } from "@/components";
 import { useTexts } from "@/i18n";
 import { changeAddress, clusterAddress } from "./addresses";
 import css from "./Log.module.css";
@@ -36,7 +36,7 @@ export function Operations({ clusters }: { clusters: readonly Summary[] }) {
   const columns: Column<Summary>[] = [
     { key: "since", head: t("since"), width: "fit", soft: true, show: "wide", cell: (c) => <Time at={c.since} form="log" /> },
     { key: "cluster", head: t("cluster"), width: "fit", cell: (c) => <Link to={clusterAddress(c)}>{`${c.namespace}/${c.name}`}</Link> },
-    { key: "message", head: t("waitsFor"), width: "grow", cell: (c) => c.message },
+    { key: "message", head: t("waitsFor"), width: "grow", cell: (c) => <Said of={c} field="message" /> },
     { key: "phase", head: t("state"), width: "fit", show: "wide", cell: (c) => <State kind={markOf(c.phase)}>{word(c.phase)}</State> },
     { key: "for", head: t("for"), width: "fit", number: true, cell: (c) => <Span since={c.since} /> },
   ];

@@ -1,5 +1,5 @@
 import { isApiError, useClusters } from "@/api";
-import { Banner, Span, Time } from "@/components";
+import { Banner, Said, Span, Time } from "@/components";
 import { useTexts } from "@/i18n";
 
 /** What holds for every page: the management cluster, or Kubehenge itself, does not answer. */
@@ -15,6 +15,13 @@ export function Notices() {
   }
   if (!data?.stale) return null;
   const { since } = data.stale;
+  if (data.stale.told?.message && data.stale.told.message.code !== "stale-away") {
+    return (
+      <Banner tone="wait" mark="pending" flush>
+        <Said of={data.stale} field="message" />
+      </Banner>
+    );
+  }
   return (
     <Banner tone="wait" mark="pending" flush help={t("staleHelp")}>
       {t.rich("stale", { time: <Time at={since} />, span: <Span since={since} /> })}

@@ -2,6 +2,7 @@ import type { Effect } from "@/api";
 import { useTexts } from "@/i18n";
 import { cx } from "@/styles/classes";
 import { Icon, type IconName } from "../Icon/Icon";
+import { Said } from "../Said/Said";
 import { type Column, Table } from "../Table/Table";
 import css from "./Plan.module.css";
 
@@ -25,8 +26,8 @@ export function Plan({ effects }: { effects: readonly Effect[] }) {
   const t = useTexts("common");
   const columns: Column<Effect>[] = [
     { key: "action", head: t("plan"), width: "fit", cell: (e) => <Act action={e.action} /> },
-    { key: "machine", head: t("node"), cell: (e) => <b>{e.machine}</b> },
-    { key: "why", head: t("why"), cell: (e) => e.why },
+    { key: "machine", head: t("node"), cell: (e) => <b><Said of={e} field="machine" /></b> },
+    { key: "why", head: t("why"), cell: (e) => <Said of={e} field="why" /> },
   ];
   return <Table label={t("plan")} rows={effects} rowKey={(e) => String(effects.indexOf(e))} columns={columns} tone={(e) => (e.action === "keep" ? "dim" : undefined)} />;
 }

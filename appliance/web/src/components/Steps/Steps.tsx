@@ -8,7 +8,7 @@ import { Mark } from "../Mark/Mark";
 import css from "./Steps.module.css";
 
 export interface StepItem {
-  name: string;
+  name: ReactNode;
   state: Step["state"];
   detail?: ReactNode;
   /** How long it took or has taken, or usually takes where it is still to come. */

@@ -26,6 +26,7 @@ const texts: Same<typeof en> = {
   noUndo: "Es gibt keine Änderung, die rückgängig zu machen wäre.",
   notReadable: "Die Datei besteht ihre Prüfungen nicht; sie wird in Git geändert.",
   since: "Seit {time}, das sind {span}.",
+  standing: "{phase}; {ready} von {wanted} Knoten sind bereit.",
   unknown: "Der Agent hat {cluster} noch nicht angesehen.",
   unknownNext: "Er sieht nach jedem Commit nach, und alle paar Minuten.",
   staleThen: "So war es um {time}, als der Management-Cluster zuletzt antwortete. Der Cluster läuft weiter.",

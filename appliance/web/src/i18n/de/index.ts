@@ -16,6 +16,7 @@ import repository from "./repository";
 import capacity from "./capacity";
 import audit from "./audit";
 import notFound from "./not-found";
+import server from "./server";
 
 /** Every text of the page, by section; a section a page, so that each has its own file. */
 export default {
@@ -37,4 +38,5 @@ export default {
   capacity,
   audit,
   notFound,
+  server,
 };

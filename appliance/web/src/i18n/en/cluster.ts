@@ -25,6 +25,7 @@ export default {
   noUndo: "There is no change to undo.",
   notReadable: "The claim does not pass its checks, so it is changed in Git.",
   since: "Since {time}, for {span}.",
+  standing: "{phase}; {ready} of {wanted} nodes ready.",
   unknown: "The agent has not looked at {cluster} yet.",
   unknownNext: "It looks after each commit, and every few minutes.",
   staleThen: "This was so at {time}, when the management cluster last answered. The cluster runs on.",

@@ -1,6 +1,6 @@
 import { Link } from "react-router";
 import type { AuditEvent } from "@/api";
-import { type Column, Sha, Table, Time } from "@/components";
+import { type Column, English, Sha, Table, Time } from "@/components";
 import { asSentence } from "@/components/Failed/sentence";
 import { useTexts } from "@/i18n";
 import { clusterAddress, commitAddress } from "@/shell/addresses";
@@ -39,7 +39,7 @@ function Result({ event }: { event: AuditEvent }) {
   return (
     <>
       {event.commit !== undefined && event.commit !== "" && <Sha commit={event.commit} to={commitAddress(event.commit)} />} {event.detail}
-      {event.refused && <span className={css.refused}>{asSentence(t("refusedWhy", { reason: event.refused }))}</span>}
+      {event.refused && <span className={css.refused}>{t.rich("refusedWhy", { reason: <English>{asSentence(event.refused)}</English> })}</span>}
       <span className={`${layout.sub} ${layout.narrow}`}>
         {[event.user ?? t("nobody"), event.from, t.maybe(`what-${event.what}`) ?? event.what, event.on].filter(Boolean).join(" · ")}
       </span>

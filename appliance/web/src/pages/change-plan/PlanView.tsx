@@ -1,6 +1,5 @@
 import { type Detail, type Field, isApiError, type Plan as PlanAnswer, usePlan } from "@/api";
-import { Diff, Failed, FitLine, Panel, parseDiff, Plan, PlanSum, Skeleton, Stack } from "@/components";
-import { asSentence } from "@/components/Failed/sentence";
+import { Diff, Failed, FitLine, Panel, parseDiff, Plan, PlanSum, Said, Skeleton, Stack } from "@/components";
 import { useTexts } from "@/i18n";
 import layout from "@/styles/layout.module.css";
 import { ProblemList } from "../problems/ProblemList";
@@ -34,7 +33,7 @@ function Planned({ plan, fileName }: { plan: PlanAnswer; fileName: string | unde
         </Panel>
       )}
       <Panel flush live>
-        {plan.fit !== undefined && <FitLine ok={plan.fit.ok} message={asSentence(plan.fit.message)} />}
+        {plan.fit !== undefined && <FitLine ok={plan.fit.ok} message={<Said of={plan.fit} field="message" whole />} />}
         <div className={css.sum}>
           <PlanSum effects={plan.effects} />
         </div>

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { ClusterEvent } from "@/api";
-import { type Column, Empty, Panel, Segment, State, Table, Time } from "@/components";
+import { type Column, Empty, English, Panel, Segment, State, Table, Time } from "@/components";
 import { asSentence } from "@/components/Failed/sentence";
 import { useTexts } from "@/i18n";
 import layout from "@/styles/layout.module.css";
@@ -59,7 +59,7 @@ function Message({ event }: { event: ClusterEvent }) {
   const t = useTexts("clusterEvents");
   return (
     <>
-      {asSentence(event.message)}
+      <English>{asSentence(event.message)}</English>
       <span className={`${layout.sub} ${layout.narrow}`}>{t("phoneLine", { reason: event.reason, object: event.object, n: event.count })}</span>
     </>
   );

@@ -1,7 +1,6 @@
 import type { Node } from "@/api";
-import { Badge, type Column, type MarkKind, Sha, Span, State, Table } from "@/components";
-import { asSentence } from "@/components/Failed/sentence";
-import { useTexts } from "@/i18n";
+import { Badge, type Column, type MarkKind, Said, Sha, Span, State, Table } from "@/components";
+import { useSaid, useTexts } from "@/i18n";
 import { commitAddress } from "@/shell/addresses";
 import layout from "@/styles/layout.module.css";
 
@@ -17,7 +16,8 @@ export function markOfNode(node: Node): MarkKind {
 export function NodeTable({ nodes }: { nodes: readonly Node[] }) {
   const t = useTexts("clusterNodes");
   const roleOf = useRole();
-  const word = (n: Node) => (n.ready ? t("ready") : n.phase);
+  const said = useSaid();
+  const word = (n: Node) => (n.ready ? t("ready") : said(n, "phase").text);
   const columns: Column<Node>[] = [
     { key: "state", head: t("state"), width: "fit", show: "wide", cell: (n) => <State kind={markOfNode(n)}>{word(n)}</State> },
     { key: "node", head: t("node"), header: true, cell: (n) => <NodeName node={n} /> },
@@ -60,7 +60,7 @@ function NodeName({ node }: { node: Node }) {
           </>
         )}
       </span>
-      {!node.ready && node.message !== undefined && node.message !== "" && <span className={layout.sub}>{asSentence(node.message)}</span>}
+      {!node.ready && node.message !== undefined && node.message !== "" && <span className={layout.sub}><Said of={node} field="message" whole /></span>}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import type { Condition, Detail } from "@/api";
-import { type CheckItem, Checks, Panel, Time } from "@/components";
+import { type CheckItem, Checks, English, Panel, Time } from "@/components";
 import { asSentence } from "@/components/Failed/sentence";
 import { useTexts } from "@/i18n";
 
@@ -36,5 +36,5 @@ function Why({ condition }: { condition: Condition }) {
   if (condition.status === "True") {
     return condition.since === undefined ? null : t.rich("conditionSince", { time: <Time at={condition.since} /> });
   }
-  return <>{asSentence(condition.message ?? "")}</>;
+  return <English>{asSentence(condition.message ?? "")}</English>;
 }

@@ -1,13 +1,13 @@
 import { Fragment, type ReactNode } from "react";
 import type { ClusterAnswer } from "@/api";
-import { Banner, Button, markOf, Sha, Span, Time, toneOf } from "@/components";
-import { asSentence } from "@/components/Failed/sentence";
-import { useTexts } from "@/i18n";
+import { Banner, Button, markOf, Said, Sha, Span, Time, toneOf, usePhaseWord } from "@/components";
+import { useSaid, useTexts } from "@/i18n";
 import { commitAddress } from "@/shell/addresses";
 
-/** One sentence that says what the cluster waits for or how it stands, since when, and what is on its way to it. */
+/** One sentence that says what the cluster waits for or how it stands, since when, and what is on its way to it. Before a sentence in another language come phase and counts. */
 export function StatusBanner({ answer }: { answer: ClusterAnswer }) {
   const t = useTexts("cluster");
+  const word = usePhaseWord();
   const { cluster, stale } = answer;
   const mark = markOf(cluster.phase);
   const { pending } = cluster;
@@ -23,7 +23,9 @@ export function StatusBanner({ answer }: { answer: ClusterAnswer }) {
   if (pending !== undefined) {
     help.push(t.rich("pending", { commit: <Sha commit={pending.commit} to={commitAddress(pending.commit)} />, subject: pending.subject }));
   }
-  const sentence = cluster.message === "" ? t("unknown", { cluster: `${cluster.namespace}/${cluster.name}` }) : asSentence(cluster.message);
+  const sentence = <Said of={cluster} field="message" whole />;
+  const inEnglish = useSaid()(cluster, "message").lang !== undefined;
+  if (inEnglish) help.unshift(sentence);
   return (
     <Banner
       tone={stale === undefined ? toneOf[mark] : "gone"}
@@ -36,7 +38,8 @@ export function StatusBanner({ answer }: { answer: ClusterAnswer }) {
       ))}
       actions={pending === undefined ? undefined : <Button to={commitAddress(pending.commit)} icon="commit">{t("showChange")}</Button>}
     >
-      {sentence}
+      {cluster.message === "" && t("unknown", { cluster: `${cluster.namespace}/${cluster.name}` })}
+      {inEnglish ? t("standing", { phase: word(cluster.phase), ready: cluster.nodes.ready, wanted: cluster.nodes.wanted }) : sentence}
     </Banner>
   );
 }

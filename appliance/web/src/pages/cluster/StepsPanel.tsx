@@ -1,5 +1,5 @@
 import type { Phase, Step } from "@/api";
-import { Panel, Span, Steps } from "@/components";
+import { Panel, Said, Span, Steps } from "@/components";
 import { useTexts } from "@/i18n";
 import { courseOf, stepNumber } from "./standing";
 
@@ -12,9 +12,9 @@ export function StepsPanel({ phase, steps }: { phase: Phase; steps: Step[] }) {
     <Panel flush title={t(courseOf(phase, steps))} aside={steps.every((s) => s.state === "todo") ? undefined : aside}>
       <Steps
         steps={steps.map((s) => ({
-          name: s.name,
+          name: <Said of={s} field="name" />,
           state: s.state,
-          detail: s.message,
+          detail: s.message !== undefined && <Said of={s} field="message" />,
           time: s.started === undefined || s.state === "todo" ? undefined : <Span since={s.started} until={s.state === "done" ? (s.ended ?? s.started) : s.ended} />,
         }))}
       />

@@ -1,9 +1,9 @@
 import { useMemo } from "react";
 import { Link } from "react-router";
 import type { Size, Summary } from "@/api";
-import { Button, type Column, Menu, type MenuItem, PhaseBadge, Tag, Time, useWords } from "@/components";
+import { Button, type Column, Menu, type MenuItem, PhaseBadge, Said, Tag, Time, useWords } from "@/components";
 import { phases } from "@/components/Stones/groups";
-import { type Language, useLanguage, useTexts } from "@/i18n";
+import { type Language, useLanguage, useSaid, useTexts } from "@/i18n";
 import { askAddress, clusterAddress } from "@/shell/addresses";
 import css from "./columns.module.css";
 import layout from "@/styles/layout.module.css";
@@ -47,16 +47,19 @@ function Name({ cluster: c }: { cluster: Summary }) {
         <small>{c.namespace}/</small>
         {c.name}
       </Link>
-      <span className={`${layout.sub} ${layout.narrow}`}>{c.message}</span>
+      <span className={`${layout.sub} ${layout.narrow}`}>
+        <Said of={c} field="message" />
+      </span>
     </>
   );
 }
 
 function Message({ cluster: c }: { cluster: Summary }) {
   const t = useTexts("clusters");
+  const { text, lang } = useSaid()(c, "message");
   return (
     <span className={css.message}>
-      <span title={c.message}>{c.message || (c.phase === "Unknown" && t("notSeenYet"))}</span>
+      <span title={text} lang={lang}>{text || (c.phase === "Unknown" && t("notSeenYet"))}</span>
       {c.problems?.length ? <Tag tone="wait">{t("fileHasProblem")}</Tag> : null}
       {c.pending && <Tag tone="wait">{t("changeWaits")}</Tag>}
     </span>

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { Problem, Summary } from "@/api";
-import { Button, Mark, type MarkKind, markOf, Meter, Panel, Span, Time } from "@/components";
+import { Button, Mark, type MarkKind, markOf, Meter, Panel, Said, Span, Time } from "@/components";
 import { useTexts } from "@/i18n";
 import { clusterAddress, filterAddress } from "@/shell/addresses";
 import css from "./Todo.module.css";
@@ -52,7 +52,7 @@ function Need({ cluster: c }: { cluster: Summary }) {
         </Button>
       }
     >
-      {t.rich(problem ? "problem" : "message", { cluster: <Name cluster={c} />, message: c.message })}
+      {t.rich(problem ? "problem" : "message", { cluster: <Name cluster={c} />, message: <Said of={c} field="message" /> })}
     </Item>
   );
 }
@@ -86,7 +86,7 @@ function Move({ cluster: c }: { cluster: Summary }) {
     <Item mark={waits ? "progress" : markOf(c.phase)} side={side}>
       {waits
         ? t.rich("waitsForAgent", { cluster: <Name cluster={c} />, subject: waits.subject })
-        : t.rich("message", { cluster: <Name cluster={c} />, message: <span className={css.soft}>{c.message}</span> })}
+        : t.rich("message", { cluster: <Name cluster={c} />, message: <span className={css.soft}><Said of={c} field="message" /></span> })}
       {progress !== undefined && <Meter value={progress} label={t("progress", { cluster: `${c.namespace}/${c.name}`, ready: c.nodes.ready, wanted: c.nodes.wanted })} />}
     </Item>
   );
@@ -117,7 +117,7 @@ function Where({ problem: p }: { problem: Problem }) {
   return (
     <>
       <code>{p.line ? `${p.path}:${p.line}` : p.path}</code> {p.field ? `${p.field}: ` : ""}
-      {p.message}
+      <Said of={p} field="message" />
     </>
   );
 }

@@ -1,6 +1,5 @@
 import { type Fleet, useCapacity } from "@/api";
-import { BarRow, Bars, FitLine, Legend, Panel, Stack, useWords } from "@/components";
-import { asSentence } from "@/components/Failed/sentence";
+import { BarRow, Bars, FitLine, Legend, Panel, Said, Stack, useWords } from "@/components";
 import { useTexts } from "@/i18n";
 import { cx } from "@/styles/classes";
 import layout from "@/styles/layout.module.css";
@@ -53,7 +52,7 @@ function Verdict({ model, fleet }: { model: NewCluster; fleet: Fleet }) {
   const say = useWords();
   const { preview } = model;
   if (preview?.fit !== undefined) {
-    return <FitLine ok={preview.fit.ok} message={asSentence(preview.fit.message)} />;
+    return <FitLine ok={preview.fit.ok} message={<Said of={preview.fit} field="message" whole />} />;
   }
   if (preview === undefined && model.previewError === null) {
     return <FitLine ok={undefined} message={t("looking")} />;

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useNavigate } from "react-router";
 import { type Answer, type Fleet, isApiError, type Preview, type Problem, useClusters, useCreateCluster, usePreview } from "@/api";
 import { useDone, useRefusal } from "@/components";
-import { useTexts } from "@/i18n";
+import { useSaid, useTexts } from "@/i18n";
 import { clusterAddress } from "@/shell/addresses";
 import { firstForm, withVersion } from "./first";
 import { longestIdentity, type Mistake, mistakeInName, mistakeInNamespace, type NewClusterForm, specOf } from "./form";
@@ -41,7 +41,8 @@ export function useNewCluster(fleet: Fleet, namespace: string | undefined): NewC
   const names = useNameErrors(form);
   const create = useCreating(form);
   const refused = isApiError(preview.error, 422) ? (preview.error.body.problems ?? []) : [];
-  const problems = pressing(preview.data?.problems ?? refused, form.name !== "" && form.namespace !== "");
+  const said = useSaid();
+  const problems = pressing(preview.data?.problems ?? refused, form.name !== "" && form.namespace !== "").map((p) => ({ ...p, message: said(p, "message").text }));
   const reason = useReason({ fleet, can: form.name === "" ? fleet.can.create : preview.data?.can, problems, names });
   return {
     form,

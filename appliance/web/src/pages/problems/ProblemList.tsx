@@ -1,6 +1,5 @@
 import type { Problem } from "@/api";
-import { Icon } from "@/components";
-import { asSentence } from "@/components/Failed/sentence";
+import { Icon, Said } from "@/components";
 import css from "./ProblemList.module.css";
 
 /** placeOf is where a problem is: the file with its line, and the field. */
@@ -9,7 +8,7 @@ export function placeOf(problem: Problem): string {
   return problem.field === undefined || problem.field === "" ? file : `${file} ${problem.field}`;
 }
 
-/** What is wrong in files, line by line, in the server's words. */
+/** What is wrong in files, line by line, in the person's language. */
 export function ProblemList({ problems }: { problems: readonly Problem[] }) {
   return (
     <ul className={css.problems}>
@@ -18,7 +17,7 @@ export function ProblemList({ problems }: { problems: readonly Problem[] }) {
           <Icon name="alert" />
           <span>
             <code>{placeOf(p)}</code>
-            {asSentence(p.message)}
+            <Said of={p} field="message" whole />
           </span>
         </li>
       ))}

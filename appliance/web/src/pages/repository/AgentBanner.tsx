@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { Agent, Stale } from "@/api";
-import { Banner, Sha, Span, Time } from "@/components";
+import { Banner, English, Sha, Span, Time } from "@/components";
 import { asSentence } from "@/components/Failed/sentence";
 import { useTexts } from "@/i18n";
 import { commitAddress } from "@/shell/addresses";
@@ -12,7 +12,7 @@ export function AgentBanner({ agent, branch, lastFetch, stale }: { agent: Agent;
   const { commit } = agent;
   if (commit === undefined || commit === "") {
     return (
-      <Banner tone="gone" mark="stale" help={asSentence(agent.message ?? "")}>
+      <Banner tone="gone" mark="stale" help={agent.message && <English>{asSentence(agent.message)}</English>}>
         {t("notKnown")}
       </Banner>
     );
@@ -33,7 +33,7 @@ export function AgentBanner({ agent, branch, lastFetch, stale }: { agent: Agent;
     );
   }
   return (
-    <Banner tone="busy" mark="progress" help={agent.message === undefined || agent.message === "" ? t.rich("agentAt", { commit: sha }) : asSentence(agent.message)}>
+    <Banner tone="busy" mark="progress" help={agent.message === undefined || agent.message === "" ? t.rich("agentAt", { commit: sha }) : <English>{asSentence(agent.message)}</English>}>
       {t("behind", { n: agent.behind ?? 0, branch })}
     </Banner>
   );

@@ -18,7 +18,9 @@ export function RefusedPushes({ refused }: { refused: readonly Refusal[] }) {
   }
   return refused.toSorted((a, b) => b.time.localeCompare(a.time)).slice(0, most).map((r, i) => (
     <Panel key={i} flush title={i === 0 ? t("refusedLast") : t("refusedBefore")} aside={t.rich("refusedBy", { user: r.user, time: <Time at={r.time} /> })}>
-      <Code plain text={inTwo(r.message)} label={t("terminalSaid")} />
+      <div lang="en">
+        <Code plain text={inTwo(r.message)} label={t("terminalSaid")} />
+      </div>
     </Panel>
   ));
 }
