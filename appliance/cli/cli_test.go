@@ -292,3 +292,34 @@ func TestWhatOthersWroteDoesNotSteerTheTerminal(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestWaitingGoesOnWhileTheApplianceIsAway(t *testing.T) {
+	w := newWorld(t)
+	w.login("alice@pve", "wonderland")
+	w.seen()
+	said, done := make(lines), make(chan error)
+	go func() {
+		done <- w.runTo(io.Discard, said, "upgrade", "team-0/shop-0", "1.36.4", "--wait", "--timeout", "1m")
+	}()
+	told := false
+	for {
+		select {
+		case line := <-said:
+			switch {
+			case strings.Contains(line, "502 Bad Gateway") && strings.Contains(line, "trying again"):
+				told = true
+				w.agent(func(s *v1alpha1.ClusterClaimStatus) {
+					s.Phase, s.Version, s.Nodes.Ready = v1alpha1.PhaseRunning, "v1.36.4", 5
+				})
+				w.away.Store(false)
+			case !told:
+				w.away.Store(true)
+			}
+		case err := <-done:
+			if err != nil || !told {
+				t.Errorf("%v; told %v", err, told)
+			}
+			return
+		}
+	}
+}

@@ -63,22 +63,22 @@ func (t *terms) done(cmd *cobra.Command, c *client.Client, id commit.Cluster, r 
 	return err
 }
 
-// follow says how far a cluster is whenever that changes.
+// follow says how far a cluster is whenever that changes. What may pass by itself is told, and the cluster is looked at again.
 func (t *terms) follow(ctx context.Context, out io.Writer, c *client.Client, id commit.Cluster, until finished) error {
 	began, last := t.now(), ""
 	for {
 		now, err := look(ctx, c, id)
-		if err != nil {
+		if err != nil && (ctx.Err() != nil || !client.Passing(err)) {
 			return err
 		}
-		if now != nil && now.Agent.Commit == "" && now.Agent.Message == "" {
+		if err == nil && now != nil && now.Agent.Commit == "" && now.Agent.Message == "" {
 			return errBlind
 		}
-		if line := progress(now); line != last {
+		if line := howFar(now, err); line != last {
 			fmt.Fprintf(out, "%8s  %s\n", short(t.now().Sub(began)), line)
 			last = line
 		}
-		if until(now) {
+		if err == nil && until(now) {
 			return nil
 		}
 		select {
@@ -98,8 +98,12 @@ func look(ctx context.Context, c *client.Client, id commit.Cluster) (*wire.Clust
 	return now, err
 }
 
-func progress(c *wire.Cluster) string {
-	if c == nil {
+// howFar is what is said of a look.
+func howFar(c *wire.Cluster, err error) string {
+	switch {
+	case err != nil:
+		return "Cannot look: " + printable(err.Error()) + "; trying again"
+	case c == nil:
 		return "Gone"
 	}
 	line := fmt.Sprintf("%-12s %s nodes  %s", c.Cluster.Phase, nodes(c.Cluster.Summary), printable(c.Cluster.Message))

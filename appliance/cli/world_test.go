@@ -6,10 +6,12 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,6 +40,7 @@ type world struct {
 	session    string // the session's file
 	bare       string
 	management kube.WithWatch
+	away       atomic.Bool       // nothing but a proxy answers
 	typed      map[string]string // what the person types, by a part of what is asked
 }
 
@@ -68,7 +71,13 @@ func newWorld(t *testing.T) *world {
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	go server.Run(ctx)
-	over := httptest.NewTLSServer(server)
+	over := httptest.NewTLSServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if w.away.Load() {
+			http.Error(rw, "no upstream", http.StatusBadGateway)
+			return
+		}
+		server.ServeHTTP(rw, r)
+	}))
 	t.Cleanup(over.Close)
 	w.url, w.ca = over.URL, filepath.Join(t.TempDir(), "ca.pem")
 	w.write(w.ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: over.Certificate().Raw})))

@@ -101,6 +101,17 @@ func StatusOf(err error) int {
 	return 0
 }
 
+// away is an error of the way to the appliance.
+type away struct{ error }
+
+func (e *away) Unwrap() error { return e.error }
+
+// Passing tells whether an error may pass by itself: the appliance was not reached, or cannot answer now.
+func Passing(err error) bool {
+	e, status := (*away)(nil), StatusOf(err)
+	return errors.As(err, &e) || status == http.StatusTooManyRequests || status >= http.StatusInternalServerError
+}
+
 // call sends a body as JSON, where there is one, and decodes the answer.
 func call[T any](ctx context.Context, c *Client, method, path string, body any) (*T, error) {
 	answer := new(T)
@@ -127,7 +138,7 @@ func (c *Client) send(ctx context.Context, method, path string, body any) ([]byt
 	c.keep(resp)
 	content, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return nil, fmt.Errorf("read the appliance's answer: %w", err)
+		return nil, &away{fmt.Errorf("read the appliance's answer: %w", err)}
 	}
 	if resp.StatusCode/100 == 2 {
 		return content, nil
@@ -181,5 +192,5 @@ func unreachable(address string, err error) error {
 	if e := (*tls.CertificateVerificationError)(nil); errors.As(err, &e) {
 		return fmt.Errorf("%s: %w; give the certificate that vouches for it with --ca-file when you sign in", address, err)
 	}
-	return fmt.Errorf("reach %s: %w", address, err)
+	return &away{fmt.Errorf("reach %s: %w", address, err)}
 }

@@ -31,6 +31,7 @@ type life struct {
 	owner   string
 	here    bool // its folder is there
 	commits []*Commit
+	began   int // which of the commits made what there is now; what was before was another cluster of this name
 }
 
 // New is an Index of a repository that is opened in place. It knows nothing before Follow. Pusher says who pushed a commit as the tip of a push, empty for
@@ -164,6 +165,9 @@ func (x *Index) add(c *Commit) {
 		if !l.here {
 			l.owner = c.User
 		}
+		if !l.here || t.Deed == Created {
+			l.began = len(l.commits)
+		}
 		l.here = t.Deed != Removed
 		l.commits = append(l.commits, c)
 	}
@@ -186,7 +190,7 @@ func (x *Index) Owner(cluster Cluster) string {
 	return ""
 }
 
-// Of are the commits that touched a cluster, from the newest, up to so many, and whether there are more. With a before, those older than that commit.
+// Of are the commits that touched a cluster since it was made last, from the newest, up to so many, and whether there are more. With a before, those older than that commit.
 func (x *Index) Of(cluster Cluster, before string, most int) (list []*Commit, more bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -194,7 +198,7 @@ func (x *Index) Of(cluster Cluster, before string, most int) (list []*Commit, mo
 	if l == nil {
 		return nil, false
 	}
-	return page(x.older(l.commits, before), most, func(*Commit) bool { return true })
+	return page(x.older(l.commits[l.began:], before), most, func(*Commit) bool { return true })
 }
 
 // All are the commits that keep says yes to, from the newest, up to so many, and whether there are more. With a before, those older than that commit.

@@ -82,6 +82,9 @@ func TestWhatBecomesOfAClusterIsTold(t *testing.T) {
 	if owner := w.Owner(cluster(0)); owner != "carol" {
 		t.Errorf("the owner is %q", owner)
 	}
+	if diff := cmp.Diff([]string{"Anew"}, subjects(w.Of(cluster(0), "", 9))); diff != "" {
+		t.Errorf("a cluster with the name of one that is gone has its history:\n%s", diff)
+	}
 }
 
 func TestWhatTheAgentHasNotAppliedIsPending(t *testing.T) {
