@@ -67,7 +67,7 @@ func (l *Lab) applianceArgs() ([]string, error) {
 	for i := range l.options.Agents {
 		args = append(args, "--notify-url=http://"+l.agentOn(i, agentNotifyPort)+"/")
 	}
-	return args, nil
+	return append(args, l.options.ApplianceArgs...), nil
 }
 
 // pageClient trusts the lab's CA.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"kubehenge.dev/git/smarthttp"
 	"kubehenge.dev/lab"
 	"kubehenge.dev/proxmox/simulator/tfa"
 )
@@ -28,7 +29,7 @@ const pageTests = "../appliance/web/e2e"
 // that waits for the processor finds pages slow that are not.
 func TestPage(t *testing.T) {
 	tools := findTools(t)
-	l := startLab(t, lab.Options{Index: pageIndex})
+	l := startLab(t, lab.Options{Index: pageIndex, ApplianceArgs: []string{"--mirror-url=file://" + elsewhere(t), "--mirror-interval=2s"}})
 	w := &officeWorld{world: &world{lab: l, kube: kubeClient(t, l.Kubeconfig)}, root: rootOf(t, l)}
 	people, err := json.Marshal(w.people(t))
 	if err != nil {
@@ -46,6 +47,16 @@ func TestPage(t *testing.T) {
 		t.Errorf("the browser's tests: %v", err)
 	}
 	t.Logf("screenshots are in %s", artefacts)
+}
+
+// elsewhere is an empty repository that the appliance keeps in step.
+func elsewhere(t *testing.T) string {
+	t.Helper()
+	dir, err := smarthttp.Init(t.TempDir(), "elsewhere.git", smarthttp.Rules{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // findTools finds what the tests need beside Go, or says what to install.

@@ -47,6 +47,8 @@ type Options struct {
 	Agents int
 	// AgentArgs are added to the agent's command line.
 	AgentArgs []string
+	// ApplianceArgs are added to the appliance's command line.
+	ApplianceArgs []string
 	// Signer signs the lab's own commits, which the agent accepts then. It also accepts what the appliance made or
 	// took; without either it accepts unsigned commits.
 	Signer ssh.Signer

@@ -53,6 +53,23 @@ export async function choose(page: Page, field: string, option: string): Promise
   await expect(list).toContainText(option);
 }
 
+/** Asks the API as whoever is signed in on a page, as another program would; gives the answer. */
+export async function ask(page: Page, method: "GET" | "POST", path: string, body?: object): Promise<unknown> {
+  return page.evaluate(
+    async ([method, path, body]) => {
+      const { csrf } = (await (await fetch("/api/session")).json()) as { csrf: string };
+      const headers = { "Content-Type": "application/json", "X-Kubehenge-CSRF": csrf };
+      const answer = await fetch(path, { method, headers, body });
+      if (!answer.ok) throw new Error(`${method} ${path}: ${await answer.text()}`);
+      return (await answer.json()) as unknown;
+    },
+    [method, path, body && JSON.stringify(body)] as const,
+  );
+}
+
+/** By how many pixels the document is wider than the window. */
+export const overflow = (page: Page) => page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth));
+
 /** The banner of a cluster's page, with its one sentence. */
 export const sentence = (page: Page) => page.getByRole("main").getByRole("status").first();
 

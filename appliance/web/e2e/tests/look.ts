@@ -2,7 +2,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Page } from "@playwright/test";
 import { artefacts } from "./lab";
-import { expect } from "./browser";
+import { expect, overflow } from "./browser";
 
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
@@ -39,9 +39,4 @@ async function findings(page: Page): Promise<string[]> {
   await page.evaluate(await readFile(axe, "utf8"));
   const violations = await page.evaluate(async () => (await window.axe.run({ resultTypes: ["violations"] })).violations);
   return violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${v.help}: ${n.html.slice(0, 200)}: ${n.failureSummary}`));
-}
-
-/** By how many pixels the document is wider than the window. */
-async function overflow(page: Page): Promise<number> {
-  return page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth));
 }

@@ -78,6 +78,7 @@ function Face({ value, options, label, placeholder, className, onAsk, onHold }: 
       aria-haspopup="listbox"
       id={field.id}
       className={cx(css.select, className)}
+      onMouseDown={onAsk} // the list may take this one's place before the button is let go
       onClick={onAsk}
       onPointerEnter={lists.warm}
       onFocus={() => onHold(true)}

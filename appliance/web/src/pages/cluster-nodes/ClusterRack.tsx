@@ -1,5 +1,5 @@
 import { type Node, useCapacity } from "@/api";
-import { Rack, useWords } from "@/components";
+import { Rack, Said, useWords } from "@/components";
 import { useTexts } from "@/i18n";
 import { rackOf, shortName } from "./rack";
 
@@ -19,7 +19,7 @@ export function ClusterRack({ cluster, nodes }: { cluster: string; nodes: readon
         note: note(shelf.node),
         vms: shelf.machines.map((m) => ({
           name: shortName(cluster, m.name),
-          detail: m.vmid === undefined || m.vmid === 0 ? m.phase : t("vmNumber", { vmid: m.vmid }),
+          detail: m.vmid === undefined || m.vmid === 0 ? <Said of={m} field="phase" /> : t("vmNumber", { vmid: m.vmid }),
           state: m.ready ? "ready" : m.phase === "Failed" ? "error" : "new",
         })),
       }))}

@@ -1,5 +1,5 @@
 import type { MirrorState, Repository } from "@/api";
-import { English, Facts, Panel, Reason, Time } from "@/components";
+import { English, Facts, Panel, Reason, Stack, Time } from "@/components";
 import { asSentence } from "@/components/Failed/sentence";
 import { useTexts } from "@/i18n";
 import layout from "@/styles/layout.module.css";
@@ -31,15 +31,17 @@ export function Mirror({ mirror }: { mirror: Repository["mirror"] }) {
   const word = words[mirror.state];
   return (
     <Panel title={t("mirror")}>
-      <Facts
-        facts={[
-          [{ to: t("to"), from: t("from"), both: t("both") }[mirror.direction], <span key="url" className={layout.mono}>{mirror.url}</span>],
-          [t("state"), mirror.since === undefined ? t(word.state) : t.rich("stateSince", { state: t(word.state), time: <Time at={mirror.since} /> })],
-        ]}
-      />
-      <Reason mark={bad.includes(mirror.state) ? "error" : undefined}>
-        {t(word.means)} {message !== undefined && message !== "" && <English>{asSentence(message)}</English>}
-      </Reason>
+      <Stack tight>
+        <Facts
+          facts={[
+            [{ to: t("to"), from: t("from"), both: t("both") }[mirror.direction], <span key="url" className={layout.mono}>{mirror.url}</span>],
+            [t("state"), mirror.since === undefined ? t(word.state) : t.rich("stateSince", { state: t(word.state), time: <Time at={mirror.since} /> })],
+          ]}
+        />
+        <Reason mark={bad.includes(mirror.state) ? "error" : undefined}>
+          {t(word.means)} {message !== undefined && message !== "" && <English>{asSentence(message)}</English>}
+        </Reason>
+      </Stack>
     </Panel>
   );
 }
