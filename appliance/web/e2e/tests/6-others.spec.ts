@@ -70,5 +70,5 @@ test("the mirror keeps step with what is committed", async ({ page }) => {
   await page.goto("/repository");
   const main = page.getByRole("main");
   await expect(main).toContainText("file:///");
-  await expect(main).toContainText("Both have the same commits.", patience);
+  await expect(main).toContainText("In step at", patience);
 });

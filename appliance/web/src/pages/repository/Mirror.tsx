@@ -1,7 +1,7 @@
 import type { MirrorState, Repository } from "@/api";
 import { English, Facts, Panel, Reason, Stack, Time } from "@/components";
 import { asSentence } from "@/components/Failed/sentence";
-import { useTexts } from "@/i18n";
+import { useLanguage, useTexts } from "@/i18n";
 import layout from "@/styles/layout.module.css";
 
 /** What the state of a mirror is called, and what it means for the two repositories. */
@@ -17,9 +17,10 @@ const words = {
 /** What a person has to do something about. */
 const bad: readonly MirrorState[] = ["failed", "diverged", "refused"];
 
-/** Where the repository is mirrored to or from, and how that stands: in a sentence of the page, and in the mirror's own with its numbers. */
+/** Where the repository is mirrored to or from, and how that stands: in the mirror's own sentence with its numbers, which is in English, and in other languages in one of the page before it. */
 export function Mirror({ mirror }: { mirror: Repository["mirror"] }) {
   const t = useTexts("repository");
+  const { language } = useLanguage();
   if (mirror === undefined) {
     return (
       <Panel title={t("mirror")}>
@@ -39,7 +40,7 @@ export function Mirror({ mirror }: { mirror: Repository["mirror"] }) {
           ]}
         />
         <Reason mark={bad.includes(mirror.state) ? "error" : undefined}>
-          {t(word.means)} {message !== undefined && message !== "" && <English>{asSentence(message)}</English>}
+          {(language !== "en" || !message) && t(word.means)} {message && <English>{asSentence(message)}</English>}
         </Reason>
       </Stack>
     </Panel>
