@@ -114,7 +114,7 @@ func TestASilentAnswerReplacesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.Cluster(shop, nil)
 	w.put(machine{Name: "shop-workers-1", VMID: 20001, Addressed: true, Reason: "WaitingForCloudInit"}, unlisted)
-	w.patrol.Guests, w.silent = deaf{w}, errors.New("no answer")
+	w.patrol.Lists, w.silent = deaf{w}, errors.New("no answer")
 	for range 20 {
 		if err := w.patrol.Round(t.Context()); !errors.Is(err, w.silent) {
 			t.Fatalf("error %v", err)

@@ -37,11 +37,37 @@ const (
 // goneAfter is how long a VM must be gone for its machine to be let go: capmox does it within ten seconds where it can.
 const goneAfter = time.Minute
 
-// sayUnreachable tells of the first machine that is to go while its node is offline.
-func (p *Patrol) sayUnreachable(c *machines.Cluster, guests map[int]proxmox.Machine, before map[sight]time.Time) {
+// online are the nodes that are on. They are asked for only while a machine is to go: that a VM's own state is unknown, its list
+// says no sooner than five minutes after its node went silent (pve-cluster, status.c: statistics are believed that long).
+func (p *Patrol) online(ctx context.Context, all map[types.NamespacedName]*machines.Cluster) (map[string]bool, error) {
+	if !anyLeaving(all) {
+		return nil, nil
+	}
+	nodes, err := p.Lists.Nodes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look after machines that are to go: %w", err)
+	}
+	on := map[string]bool{}
+	for _, n := range nodes {
+		on[n.Name] = n.Online
+	}
+	return on, nil
+}
+
+func anyLeaving(all map[types.NamespacedName]*machines.Cluster) bool {
+	for _, c := range all {
+		if slices.ContainsFunc(c.Machines, func(m *machines.Machine) bool { return !m.Staying() }) {
+			return true
+		}
+	}
+	return false
+}
+
+// sayUnreachable tells of the first machine that is to go while its node is offline, or is a node no more.
+func (p *Patrol) sayUnreachable(c *machines.Cluster, guests map[int]proxmox.Machine, online map[string]bool, before map[sight]time.Time) {
 	for _, m := range c.Machines {
 		g, listed := guests[m.VM.ID]
-		if m.Staying() || !listed || g.Status != "unknown" {
+		if m.Staying() || !listed || online[g.Node] {
 			continue
 		}
 		since := p.keep(sight{m.UID, unreachable}, before, p.Clock.Now())

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kubehenge.dev/agent/status"
+	"kubehenge.dev/proxmox"
 )
 
 // leaving is a machine of the control plane whose deletion has begun and cannot end; its VM is on pve3.
@@ -24,7 +25,10 @@ func (w *world) leaving(name string, vmid int, listed string, others ...string) 
 func TestAMachineOnANodeThatIsOfflineSaysWhatItWaitsFor(t *testing.T) {
 	w := newWorld(t)
 	w.Cluster(shop, nil)
-	w.leaving("shop-cp-3", 20003, "unknown")
+	w.leaving("shop-cp-3", 20003, running) // as its list says for five minutes more
+	w.pass(time.Hour)
+	w.wantSentence("")
+	w.nodes[0].Online = false
 	w.pass(goneAfter - Every)
 	w.wantSentence("")
 	w.pass(Every)
@@ -32,7 +36,10 @@ func TestAMachineOnANodeThatIsOfflineSaysWhatItWaitsFor(t *testing.T) {
 	if n := w.board.Notices(shop); n[0].Kind != status.Waiting {
 		t.Errorf("it is told as %v", n[0].Kind)
 	}
+	w.nodes = []proxmox.Node{{Name: "pve2", Online: true}} // removed, and its VMs not yet
+	w.guests[20003] = proxmox.Machine{Type: "qemu", VMID: 20003, Node: "pve1", Status: "unknown"}
 	w.pass(time.Hour)
+	w.wantSentence("shop-cp-3 cannot be deleted while Proxmox VE node pve1 is offline: bring the node back, or, where it is lost for good, remove it and VM 20003 from Proxmox VE")
 	if w.LiveVM(w.key("shop-cp-3")) == nil || w.asked > 0 {
 		t.Errorf("it was let go though its VM is there; asked %d times", w.asked)
 	}

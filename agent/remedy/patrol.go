@@ -23,10 +23,11 @@ import (
 // Every is the time between two rounds. With the ailments' own patience it keeps recognition under two minutes.
 const Every = 15 * time.Second
 
-// Guests is Proxmox VE's list of guests; *proxmox.Cache is one.
-type Guests interface {
+// Lists are Proxmox VE's lists of guests and nodes; *proxmox.Cache has them.
+type Lists interface {
 	// Machines is all guests that the agent's token may see.
 	Machines(ctx context.Context) ([]proxmox.Machine, error)
+	Nodes(ctx context.Context) ([]proxmox.Node, error)
 }
 
 // Patrol looks at all machines and has the stuck ones replaced.
@@ -35,8 +36,8 @@ type Patrol struct {
 	Client client.Client
 	// Direct reads from the API server, where a stale answer would do harm.
 	Direct client.Reader
-	// Guests is Proxmox VE's list.
-	Guests Guests
+	// Lists are Proxmox VE's.
+	Lists Lists
 	// Taken says whether a VMID is any VM's, whoever may see that; nil asks nobody.
 	Taken func(ctx context.Context, vmid int) (bool, error)
 	// Fleet is the platform's settings in force; nil before the first.
@@ -72,7 +73,7 @@ const marked = "marked"
 
 // Round looks at every cluster once. A cluster that cannot be treated does not keep the others from it.
 func (p *Patrol) Round(ctx context.Context) error {
-	list, err := p.Guests.Machines(ctx)
+	list, err := p.Lists.Machines(ctx)
 	if err != nil {
 		return fmt.Errorf("look after the machines: %w", err)
 	}
@@ -85,23 +86,27 @@ func (p *Patrol) Round(ctx context.Context) error {
 	if p.missed == nil {
 		p.missed, p.waiting = map[types.NamespacedName]string{}, map[types.NamespacedName]bool{}
 	}
+	online, err := p.online(ctx, all)
+	if err != nil {
+		return err
+	}
 	guests := index(list)
 	var errs []error
 	for _, key := range slices.SortedFunc(maps.Keys(all), compareKeys) {
-		errs = append(errs, p.visit(ctx, all[key], guests, before))
+		errs = append(errs, p.visit(ctx, all[key], guests, online, before))
 	}
 	p.forgetGone(ctx, all)
 	return errors.Join(errs...)
 }
 
 // visit looks at one cluster.
-func (p *Patrol) visit(ctx context.Context, c *machines.Cluster, guests map[int]proxmox.Machine, before map[sight]time.Time) error {
+func (p *Patrol) visit(ctx context.Context, c *machines.Cluster, guests map[int]proxmox.Machine, online map[string]bool, before map[sight]time.Time) error {
 	strays, lost, err := p.absent(ctx, c, guests, before)
 	if err != nil {
 		return err
 	}
 	p.report(ctx, c.Key, strays)
-	p.sayUnreachable(c, guests, before)
+	p.sayUnreachable(c, guests, online, before)
 	return errors.Join(p.letGo(ctx, c.Key, lost), p.tend(ctx, p.look(c, guests, strays, before)))
 }
 

@@ -25,7 +25,8 @@ type world struct {
 	t      *testing.T
 	clock  *testclock.FakeClock
 	guests map[int]proxmox.Machine
-	silent error        // what Proxmox VE answers instead of a list
+	silent error // what Proxmox VE answers instead of a list
+	nodes  []proxmox.Node
 	hidden map[int]bool // VMs that no list shows
 	asked  int          // how often was asked whether a VMID is taken
 	board  *status.Board
@@ -35,7 +36,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{World: machinestest.New(t), t: t, clock: testclock.NewFakeClock(time.Date(2026, 11, 30, 12, 3, 0, 0, time.UTC)), guests: map[int]proxmox.Machine{}, hidden: map[int]bool{}}
+	w := &world{World: machinestest.New(t), t: t, clock: testclock.NewFakeClock(time.Date(2026, 11, 30, 12, 3, 0, 0, time.UTC)), guests: map[int]proxmox.Machine{}, hidden: map[int]bool{}, nodes: []proxmox.Node{{Name: "pve1", Online: true}}}
 	w.guests[9000] = proxmox.Machine{Type: "qemu", VMID: 9000, Template: true}
 	w.Claim(shop, nil)
 	w.start()
@@ -45,7 +46,7 @@ func newWorld(t *testing.T) *world {
 // start is a fresh patrol: it knows only what is live.
 func (w *world) start() {
 	w.board = status.NewBoard(func(...types.NamespacedName) {})
-	w.patrol = &Patrol{Client: w.Client, Direct: w.Client, Guests: w, Taken: w.Taken, Fleet: fleet, Board: w.board, Events: w, Clock: w.clock}
+	w.patrol = &Patrol{Client: w.Client, Direct: w.Client, Lists: w, Taken: w.Taken, Fleet: fleet, Board: w.board, Events: w, Clock: w.clock}
 }
 
 // Machines is Proxmox VE's list.
@@ -56,6 +57,9 @@ func (w *world) Machines(context.Context) ([]proxmox.Machine, error) {
 	}
 	return list, w.silent
 }
+
+// Nodes is Proxmox VE's list.
+func (w *world) Nodes(context.Context) ([]proxmox.Node, error) { return w.nodes, w.silent }
 
 // Taken is Proxmox VE's word on a VMID.
 func (w *world) Taken(_ context.Context, vmid int) (bool, error) {
