@@ -33,12 +33,14 @@ end-to-end := ./lab
 long := TestCorner|TestRealGuests|TestVolumes|TestHooks|TestProxmox8
 others = $$($(GO) list ./... | grep -v 'kubehenge.dev/lab$$')
 
+labs := -skip '^($(long))$$'
+
 test: test-tools lint build ## Everything, end-to-end tests on a lab included
 	cd $(web) && npm test --silent
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m $(others)
 	cd lab/guests && $(GO) test -trimpath ./...
 	bin/kubehenge lab build
-	CGO_ENABLED=1 $(GO) test -race -timeout 60m -v -skip '^($(long))$$' $(end-to-end)
+	CGO_ENABLED=1 $(GO) test -race -timeout 80m -v $(labs) $(end-to-end)
 
 test-tools: node ## What the tests of the page need: a browser is looked for, Playwright fetched
 	@command -v chromium >/dev/null || { echo "The tests of the page need a browser: install chromium (Debian: apt-get install chromium)."; exit 1; }
@@ -48,8 +50,9 @@ node: ## Says what to install where Node is missing or too old for the page
 	@command -v npm >/dev/null && node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' || \
 		{ echo "The page is built with Node.js 20.19 or newer, and npm: install them (https://nodejs.org, or Debian 13: apt-get install nodejs npm)."; exit 1; }
 
+# A lab waits more than it works, so that three of them share two cores.
+test-full: labs := -parallel 3
 test-full: test ## And the long end-to-end tests
-	$(GO) test -timeout 60m -v -run '^($(long))$$' $(end-to-end)
 
 test-fast: ## Without a lab, for daily work
 	$(GO) test $(others)
