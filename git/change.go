@@ -46,6 +46,9 @@ func (r *Repository) CommitFiles(ctx context.Context, c Change) (sha string, err
 // Preview is the tree that CommitFiles would commit; of the change it reads Files and Parent. ErrNoChange when the tree stays the same.
 func (r *Repository) Preview(ctx context.Context, c Change) (*Tree, error) {
 	_, after, err := r.changed(ctx, c)
+	if errors.Is(err, ErrNoChange) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("preview a commit: %w", err)
 	}

@@ -25,27 +25,27 @@ import (
 // before everything else (delete.go), which nobody answers, and waits for that for ever, also when an administrator has
 // removed node and VM from Proxmox VE. A control plane whose machine does not go gets no other in its place.
 
-// LostTopic is the board's topic of machines that cannot be deleted.
+// LostTopic is the board's topic of machines on nodes that are offline.
 const LostTopic = "lost"
 
-// The sights of a machine whose VM is gone, VMID and all, and of one that is to go while its node is offline.
+// The sights of a machine whose VM is gone, VMID and all, and of one whose node is offline.
 const (
 	gone        = "gone"
 	unreachable = "unreachable"
 )
 
-// goneAfter is how long a VM must be gone for its machine to be let go: capmox does it within ten seconds where it can.
+// goneAfter is how long a node must be offline to be told of, and a VM gone for its machine to be let go: capmox does it within ten seconds where it can.
 const goneAfter = time.Minute
 
-// online are the nodes that are on. They are asked for only while a machine is to go: that a VM's own state is unknown, its list
-// says no sooner than five minutes after its node went silent (pve-cluster, status.c: statistics are believed that long).
+// online are the nodes that are on; nil while no machine gives reason to ask. That a VM's own state is unknown, its list says no sooner
+// than five minutes after its node went silent (pve-cluster, status.c: statistics are believed that long).
 func (p *Patrol) online(ctx context.Context, all map[types.NamespacedName]*machines.Cluster) (map[string]bool, error) {
-	if !anyLeaving(all) {
+	if !anyInDoubt(all) {
 		return nil, nil
 	}
 	nodes, err := p.Lists.Nodes(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("look after machines that are to go: %w", err)
+		return nil, fmt.Errorf("look after machines that are to go or are not ready: %w", err)
 	}
 	on := map[string]bool{}
 	for _, n := range nodes {
@@ -54,32 +54,66 @@ func (p *Patrol) online(ctx context.Context, all map[types.NamespacedName]*machi
 	return on, nil
 }
 
-func anyLeaving(all map[types.NamespacedName]*machines.Cluster) bool {
+func anyInDoubt(all map[types.NamespacedName]*machines.Cluster) bool {
 	for _, c := range all {
-		if slices.ContainsFunc(c.Machines, func(m *machines.Machine) bool { return !m.Staying() }) {
+		if slices.ContainsFunc(c.Machines, inDoubt) {
 			return true
 		}
 	}
 	return false
 }
 
-// sayUnreachable tells of the first machine that is to go while its node is offline, or is a node no more.
+// inDoubt is true for a machine that an offline node may keep from being ready, or from going.
+func inDoubt(m *machines.Machine) bool { return m.VM.ID != 0 && (!m.Ready || !m.Staying()) }
+
+// cutOff is a machine whose VM is on a node that is off, or that is a node no more, and since when that is seen.
+type cutOff struct {
+	*machines.Machine
+	node  string
+	since time.Time
+}
+
+// sayUnreachable tells of machines whose node has been offline for a while, those first that are to go.
 func (p *Patrol) sayUnreachable(c *machines.Cluster, guests map[int]proxmox.Machine, online map[string]bool, before map[sight]time.Time) {
+	var told *cutOff
+	onNode := map[string]int{}
+	for _, m := range p.unreachable(c, guests, online, before) {
+		onNode[m.node]++
+		if told == nil || told.Staying() && !m.Staying() {
+			told = &m
+		}
+	}
+	if told == nil {
+		p.waitFor(c.Key, nil)
+		return
+	}
+	p.waitFor(c.Key, &status.Notice{Kind: status.Waiting, Since: told.since, Sentence: told.sentence(onNode[told.node])})
+}
+
+// sentence says what becomes of a machine; alike is how many are on its node.
+func (m *cutOff) sentence(alike int) string {
+	switch {
+	case !m.Staying():
+		return fmt.Sprintf("%s cannot be deleted while Proxmox VE node %s is offline: bring the node back, or, where it is lost for good, remove it and VM %d from Proxmox VE",
+			m.Name, m.node, m.VM.ID)
+	case alike > 1:
+		return fmt.Sprintf("%d machines are on Proxmox VE node %s, which is offline", alike, m.node)
+	}
+	return fmt.Sprintf("%s is on Proxmox VE node %s, which is offline", m.Name, m.node)
+}
+
+func (p *Patrol) unreachable(c *machines.Cluster, guests map[int]proxmox.Machine, online map[string]bool, before map[sight]time.Time) (list []cutOff) {
 	for _, m := range c.Machines {
 		g, listed := guests[m.VM.ID]
-		if m.Staying() || !listed || online[g.Node] {
+		if online == nil || !inDoubt(m) || !listed || online[g.Node] {
 			continue
 		}
 		since := p.keep(sight{m.UID, unreachable}, before, p.Clock.Now())
-		if p.Clock.Since(since) < goneAfter {
-			continue
+		if p.Clock.Since(since) >= goneAfter {
+			list = append(list, cutOff{m, g.Node, since})
 		}
-		p.waitFor(c.Key, &status.Notice{Kind: status.Waiting, Since: since, Sentence: fmt.Sprintf(
-			"%s cannot be deleted while Proxmox VE node %s is offline: bring the node back, or, where it is lost for good, remove it and VM %d from Proxmox VE",
-			m.Name, g.Node, m.VM.ID)})
-		return
 	}
-	p.waitFor(c.Key, nil)
+	return list
 }
 
 // waitFor puts a notice on the board, or takes it away.

@@ -48,6 +48,43 @@ func TestAMachineOnANodeThatIsOfflineSaysWhatItWaitsFor(t *testing.T) {
 	w.wantSentence("")
 }
 
+func TestMachinesOnANodeThatIsOfflineAreTold(t *testing.T) {
+	joined := func(name string, vmid int, ready bool) machine {
+		return machine{Name: name, VMID: vmid, Joined: true, NotReady: !ready, Provisioned: true, Addressed: true}
+	}
+	for sentence, c := range map[string]struct {
+		prepare func(*world)
+		want    string
+	}{
+		"one":                    {func(w *world) { w.put(joined("shop-workers-1", 20001, false), running) }, "shop-workers-1 is on Proxmox VE node pve1, which is offline"},
+		"one that is being made": {func(w *world) { w.put(machine{Name: "shop-workers-1", VMID: 20001, Reason: "Cloning"}, running) }, "shop-workers-1 is on Proxmox VE node pve1, which is offline"},
+		"two": {func(w *world) {
+			w.put(joined("shop-workers-1", 20001, false), running)
+			w.put(joined("shop-workers-2", 20002, false), running)
+		}, "2 machines are on Proxmox VE node pve1, which is offline"},
+		"one that is to go comes first": {func(w *world) {
+			w.put(joined("shop-a", 20001, false), running)
+			w.leaving("shop-cp-3", 20003, running)
+		}, "shop-cp-3 cannot be deleted while Proxmox VE node pve1 is offline: bring the node back, or, where it is lost for good, remove it and VM 20003 from Proxmox VE"},
+		"one that is ready all the same": {func(w *world) { w.put(joined("shop-workers-1", 20001, true), running) }, ""},
+		"one without a VM":               {func(w *world) { w.put(machine{Name: "shop-workers-1"}, unlisted) }, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			w := newWorld(t)
+			w.Cluster(shop, nil)
+			c.prepare(w)
+			w.nodes[0].Online = false
+			w.pass(goneAfter - Every)
+			w.wantSentence("")
+			w.pass(Every)
+			w.wantSentence(c.want)
+			w.nodes[0].Online = true
+			w.round()
+			w.wantSentence("")
+		})
+	}
+}
+
 func TestAMachineWhoseVMIsGoneWithItsNodeIsLetGo(t *testing.T) {
 	w := newWorld(t)
 	w.Cluster(shop, nil)

@@ -190,7 +190,7 @@ func TestWhatIsRefused(t *testing.T) {
 			return w.Create(t.Context(), person("a", "VM.Allocate /pool/kubehenge", "SDN.Use /sdn/zones/localnetwork/vmbr0", "Datastore.AllocateSpace /storage/shared"), c)
 		}, "the change does not pass the checks: clusters/team-a/new/claim.yaml:9: spec.endpoint: the endpoint 10.0.1.0 of network lan is also asked for by a cluster that you may not see"},
 		"no change": {func() (*commit.Result, error) { return w.Scale(t.Context(), person("a"), shop0, "", "workers", 2) },
-			"preview a commit: nothing would change"},
+			"nothing would change"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := test.do()
