@@ -1,6 +1,7 @@
 package lab_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -117,6 +118,15 @@ func meddlingIsPutBack(t *testing.T, w *world) {
 			_, err = admin.Tasks().Wait(t.Context(), task, nil)
 			return err
 		}, []string{"put back", v1alpha1.OwnerVMName("beta")}},
+		{"the pool is emptied and removed", func() error {
+			var all []int
+			for _, vm := range w.lab.Proxmox.Snapshot().VMs {
+				if vm.Pool == pool {
+					all = append(all, vm.VMID)
+				}
+			}
+			return errors.Join(admin.Memberships().Move(t.Context(), "kubehenge", all...), admin.Pools().Delete(t.Context(), pool))
+		}, []string{"put back", "pool " + pool}},
 	} {
 		if err := meddle.do(); err != nil {
 			t.Fatalf("%s: %v", meddle.what, err)
