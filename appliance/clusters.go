@@ -103,21 +103,6 @@ func (r *request) sees(c history.Cluster) bool {
 	return err == nil && answer.OK
 }
 
-// mostMakers is how many commits are looked through for the one that a machine was made for.
-const mostMakers = 200
-
-// makers fills in the commit that each node was made for: the newest of the cluster's that is no younger than the node.
-func (r *request) makers(nodes []cluster.Node) {
-	commits, _ := r.s.history.Of(r.cluster, "", mostMakers)
-	for i := range nodes {
-		made := nodes[i].Created
-		of := slices.IndexFunc(commits, func(c *history.Commit) bool { return made != nil && !c.Time.After(*made) })
-		if of >= 0 {
-			nodes[i].Commit = commits[of].Hash
-		}
-	}
-}
-
 // may fills in what the person may do with a cluster.
 func (r *request) may(place permission.Place, namespace, name string, can map[string]permission.Answer) (err error) {
 	gone := &v1alpha1.ClusterClaim{}
@@ -142,51 +127,6 @@ func (r *request) mayCreate(place permission.Place) (permission.Answer, error) {
 		create.Missing[i].Why = "creating a cluster"
 	}
 	return permission.Denied("creating a cluster", create.Missing), nil
-}
-
-func showCluster(r *request) (any, error) {
-	place, err := r.look()
-	if err != nil {
-		return nil, err
-	}
-	o := overlayOf(r.state, r.cluster)
-	now := r.s.live.Cluster(types.NamespacedName(r.cluster))
-	if o == nil && now.Claim == nil {
-		return nil, errNotVisible
-	}
-	versions, err := r.versions(o)
-	if err != nil {
-		return nil, err
-	}
-	d := cluster.Describe(r.cluster.Namespace, r.cluster.Name, cluster.Git{Overlay: o, Fleet: &r.state.Rendering.Fleet.Spec}, now, versions)
-	if o != nil {
-		if content, err := r.state.Tree.ReadFile(o.File); err == nil {
-			d.File = string(content)
-		}
-	}
-	if err := r.s.history.Follow(r.Context(), r.state.Commit); err != nil {
-		return nil, err
-	}
-	if d.Problems, err = commit.Tellable(r.Context(), r.state.Rendering, r.state.Rendering, r.holder.Answer, d.Problems); err != nil {
-		return nil, err
-	}
-	r.story(&d.Summary)
-	r.makers(d.NodesList)
-	return &wire.Cluster{Commit: r.state.Commit, Agent: r.agent(), Stale: r.s.live.Stale(), Cluster: d}, r.may(place, r.cluster.Namespace, r.cluster.Name, d.Can)
-}
-
-// versions are those that clusters of a class may be of, as far as the management cluster says which have a VM template.
-func (r *request) versions(o *render.Overlay) ([]string, error) {
-	if o == nil || o.Claim == nil {
-		return nil, nil
-	}
-	classes, err := r.s.classes.at(r.state.Commit, r.state.Tree)
-	for _, c := range classes {
-		if c.Name == o.Claim.Spec.Class {
-			return cluster.Versions(c, r.s.live.Templates()), nil
-		}
-	}
-	return nil, err
 }
 
 func (r *request) readNew() (*v1alpha1.ClusterClaim, error) {

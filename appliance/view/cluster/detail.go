@@ -1,7 +1,7 @@
 package cluster
 
 import (
-	"kubehenge.dev/agent/status"
+	"kubehenge.dev/api/v1alpha1"
 	"kubehenge.dev/appliance/live"
 	"kubehenge.dev/render/plan"
 )
@@ -16,7 +16,7 @@ func Describe(namespace, name string, git Git, of *live.Cluster, versions []stri
 		d.Resources = plan.NeedOf(git.Fleet, d.Spec)
 		d.Upgrades = Upgrades(d.Spec.Version, versions)
 	}
-	d.claim(of)
+	d.claim(git, of)
 	for _, m := range of.Machines {
 		d.NodesList = append(d.NodesList, nodeOf(m))
 	}
@@ -27,7 +27,7 @@ func Describe(namespace, name string, git Git, of *live.Cluster, versions []stri
 }
 
 // claim tells what the live claim says.
-func (d *Detail) claim(of *live.Cluster) {
+func (d *Detail) claim(git Git, of *live.Cluster) {
 	if of.Claim == nil {
 		return
 	}
@@ -35,7 +35,11 @@ func (d *Detail) claim(of *live.Cluster) {
 	if spec == nil {
 		spec = &of.Claim.Spec
 	}
-	d.Steps = stepsOf(way{of, spec, d.Phase})
+	w := way{Cluster: of, spec: spec, phase: d.Phase, commits: git.Commits}
+	if git.Fleet != nil {
+		w.pool = v1alpha1.ClusterPool(git.Fleet.Proxmox.WorkloadPool, d.Namespace, d.Name)
+	}
+	d.Steps = stepsOf(w)
 	for _, c := range of.Claim.Status.Conditions {
 		d.Conditions = append(d.Conditions, Condition{c.Type, string(c.Status), c.Reason, c.Message, c.LastTransitionTime.UTC()})
 	}
@@ -49,20 +53,15 @@ func nodeOf(m *live.Machine) Node {
 	if m.ControlPlane {
 		n.Role = "control-plane"
 	}
-	vm := m.VM
-	if vm == nil {
-		vm = &live.VM{}
+	if vm := m.VM; vm != nil {
+		n.VMID, n.ProxmoxNode, n.Address = vm.ID, vm.Node, vm.Address
 	}
-	n.VMID, n.ProxmoxNode, n.Address = vm.ID, vm.Node, vm.Address
-	stands := status.Stand(m.Created, m.Joined, m.NodeReady, vm.Provisioned)
+	stands := standingOf(m)
 	phase, message := stands.Stage, waitsOf(stands)
 	n.Since = moment(stands.Since)
 	switch {
 	case !m.Leaving.IsZero():
-		phase, message, n.Since = "Deleting", nodeDeleted.With(nil), moment(m.Leaving)
-		if m.Draining {
-			message = nodeDrained.With(nil)
-		}
+		phase, message, n.Since = "Deleting", leavesOf(m), moment(m.Leaving)
 	case stands.Terminal:
 		phase = "Failed"
 	}

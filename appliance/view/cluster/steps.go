@@ -8,22 +8,9 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"kubehenge.dev/api/v1alpha1"
+	"kubehenge.dev/appliance/history"
 	"kubehenge.dev/appliance/live"
 	"kubehenge.dev/render/told"
-)
-
-// The names of steps.
-var (
-	stepAccepted     = told.Define("step-accepted", "Change accepted")
-	stepCorner       = told.Define("step-corner", "Own corner on Proxmox VE")
-	stepFirstVM      = told.Define("step-first-vm", "First VM")
-	stepKubernetes   = told.Define("step-kubernetes", "Kubernetes starts")
-	stepControlPlane = told.Define("step-control-plane", "Control-plane nodes")
-	stepWorkers      = told.Define("step-workers", "Worker nodes")
-	stepAvailable    = told.Define("step-available", "Cluster available")
-	stepMachinesGone = told.Define("step-machines-gone", "VMs deleted")
-	stepClearedUp    = told.Define("step-cleared-up", "Cluster API clears up")
-	stepCornerGone   = told.Define("step-corner-gone", "Own corner removed")
 )
 
 // stage is a step before it is decided which one is the current.
@@ -31,22 +18,17 @@ type stage struct {
 	name           *told.Text
 	done           bool
 	started, ended time.Time
-	message        told.Sentence
+	message, now   told.Sentence // now is said while it is under way; empty where only the agent's sentence says it
+	commit         *Commit       // the one that is accepted
 }
-
-var (
-	nodesReady = told.Define("step-ready", "{some} of {all} ready")
-	nodesDone  = told.Define("step-done", "{some} of {all} done")
-	vmsLeft    = told.Define("step-left", "{left} left")
-	vmMade     = told.Define("step-vm", "{machine}, VM {vm}")
-	vmOn       = told.Define("step-vm-on", "{machine}, VM {vm} on {node}")
-)
 
 // way is what the stages are made of.
 type way struct {
 	*live.Cluster
-	spec  *v1alpha1.ClusterClaimSpec // what is wanted
-	phase v1alpha1.Phase
+	spec    *v1alpha1.ClusterClaimSpec // what is wanted
+	phase   v1alpha1.Phase
+	pool    string   // the cluster's own
+	commits []Commit // that touched it, the newest first
 }
 
 // stepsOf is the way of what is going on. There is none where nothing is known.
@@ -74,23 +56,35 @@ func (w way) decide(stages []stage) []Step {
 		state = Failed
 	}
 	for i, s := range stages {
+		if s.done {
+			steps[i] = s.step(Done, s.message)
+			continue
+		}
 		message := s.message
-		if !s.done && state != Todo {
-			message = ofAgent(w.Claim)
-		}
-		name := s.name.With(nil)
-		step := Step{Name: name.String(), State: Done, Started: moment(s.started), Ended: moment(s.ended), Message: message.String(),
-			Told: told.Together(told.Fields{"name": name, "message": message})}
-		if !s.done {
-			step.State, step.Ended = state, nil
-			if state == Todo {
-				step.Started = nil
+		if state != Todo {
+			if message = s.now; message.String() == "" {
+				message = ofAgent(w.Claim)
 			}
-			state = Todo
 		}
-		steps[i] = step
+		steps[i] = s.step(state, message)
+		state = Todo
 	}
 	return steps
+}
+
+func (s *stage) step(state StepState, message told.Sentence) Step {
+	name := s.name.With(nil)
+	step := Step{Name: name.String(), State: state, Message: message.String(), Told: told.Together(told.Fields{"name": name, "message": message})}
+	if state != Todo {
+		step.Started = moment(s.started)
+	}
+	if state == Done {
+		step.Ended = moment(s.ended)
+		if s.commit != nil {
+			step.Commit, step.By = s.commit.Hash, s.commit.User
+		}
+	}
+	return step
 }
 
 func (w way) leaving() bool {
@@ -99,13 +93,13 @@ func (w way) leaving() bool {
 
 func (w way) creation() []stage {
 	initialized := w.cluster(clusterv1.ClusterControlPlaneInitializedCondition)
+	first := w.firstVM()
 	stages := []stage{
-		{name: stepAccepted, done: w.Object != nil, started: w.Claim.Created, ended: w.made()},
-		{name: stepCorner, done: w.ControlPlane != nil, started: w.made(), ended: w.begun()},
-		w.firstVM(),
-		{name: stepKubernetes, done: isTrue(initialized), ended: since(initialized)},
+		{name: stepAccepted, done: w.Object != nil, started: w.Claim.Created, ended: w.made(), commit: w.commit(history.Created)},
+		{name: stepCorner, done: w.ControlPlane != nil, started: w.made(), ended: w.begun(), message: w.corner()},
+		first,
+		{name: stepKubernetes, done: isTrue(initialized), started: first.ended, ended: since(initialized), message: w.answers(), now: first.now},
 	}
-	stages[3].started = stages[2].ended
 	ready := func(m *live.Machine) bool { return m.Ready() }
 	stages = append(stages, w.nodes(nodesReady, since(initialized), ready)...)
 	plane, last := stages[4], stages[len(stages)-1]
@@ -115,7 +109,7 @@ func (w way) creation() []stage {
 func (w way) update() []stage {
 	changing := meta.FindStatusCondition(w.Claim.Status.Conditions, v1alpha1.ConditionUpToDate)
 	applied := meta.FindStatusCondition(w.Claim.Status.Conditions, v1alpha1.ConditionApplied)
-	stages := []stage{{name: stepAccepted, done: isTrue(applied), started: since(changing), ended: since(changing)}}
+	stages := []stage{{name: stepAccepted, done: isTrue(applied), started: since(changing), ended: since(changing), commit: w.applied()}}
 	current := func(m *live.Machine) bool { return m.Ready() && m.UpToDate() && m.Version == w.spec.Version }
 	stages = append(stages, w.nodes(nodesDone, since(changing), current)...)
 	return append(stages, w.available(time.Time{}))
@@ -127,71 +121,77 @@ func (w way) deletion() []stage {
 		asked = w.Object.Leaving
 	}
 	left := len(w.Machines)
-	stages := []stage{
-		{name: stepAccepted, done: w.Object == nil || !asked.IsZero(), started: asked, ended: asked},
-		{name: stepMachinesGone, done: left == 0, started: asked, message: vmsLeft.With(told.Params{"left": left})},
+	gone := stage{name: stepMachinesGone, done: left == 0, started: asked}
+	if left > 0 {
+		gone.now = vmsLeft.With(told.Params{"left": left})
+	}
+	return []stage{
+		{name: stepAccepted, done: w.Object == nil || !asked.IsZero(), started: asked, ended: asked, commit: w.commit(history.Deleted, history.Removed)},
+		gone,
 		{name: stepClearedUp, done: w.Object == nil},
 		{name: stepCornerGone, done: w.phase == v1alpha1.PhaseDeleted},
 	}
-	if left == 0 {
-		stages[1].message = told.Sentence{}
-	}
-	return stages
 }
 
 // firstVM is the oldest control-plane machine on its way to a VM that runs.
 func (w way) firstVM() stage {
 	s := stage{name: stepFirstVM, started: w.begun()}
-	for _, m := range w.Machines {
-		if !m.ControlPlane {
-			break
-		}
-		s.started, s.ended = m.Created, since(m.Infrastructure)
-		s.done = isTrue(m.Infrastructure) || m.Joined
-		if m.VM != nil && m.VM.ID != 0 {
-			s.message = vmMade.With(told.Params{"machine": m.Name, "vm": m.VM.ID})
-			if m.VM.Node != "" {
-				s.message = vmOn.With(told.Params{"machine": m.Name, "vm": m.VM.ID, "node": m.VM.Node})
-			}
-		}
-		break
+	if len(w.Machines) == 0 || !w.Machines[0].ControlPlane {
+		return s
 	}
+	m := w.Machines[0]
+	s.started, s.ended = m.Created, since(m.Infrastructure)
+	s.done = isTrue(m.Infrastructure) || m.Joined
+	s.message, s.now = vmOf(m), waitOf(m)
 	return s
 }
 
 // nodes are the stages of the control plane's and the workers' nodes that are as is asks.
 func (w way) nodes(count *told.Text, started time.Time, is func(*live.Machine) bool) []stage {
-	plane := stage{name: stepControlPlane, started: started}
-	workers := stage{name: stepWorkers, started: started}
-	var counts [2]int
+	plane := group{stage: stage{name: stepControlPlane, started: started}, wanted: int(w.spec.ControlPlane.Replicas)}
+	workers := group{stage: stage{name: stepWorkers, started: started}, wanted: workersOf(w.spec)}
 	for _, m := range w.Machines {
-		s, n := &workers, &counts[1]
+		g := &workers
 		if m.ControlPlane {
-			s, n = &plane, &counts[0]
+			g = &plane
 		}
-		if is(m) {
-			*n++
-			s.ended = latest(s.ended, since(m.NodeReady))
-		}
+		g.add(m, is(m))
 	}
-	wanted := workersOf(w.spec)
-	plane.finish(counts[0], int(w.spec.ControlPlane.Replicas), count)
-	workers.finish(counts[1], wanted, count)
-	if wanted == 0 && counts[1] == 0 {
-		return []stage{plane}
+	stages := []stage{plane.finish(count)}
+	if workers.wanted > 0 || workers.have > 0 {
+		stages = append(stages, workers.finish(count))
 	}
-	return []stage{plane, workers}
+	return stages
 }
 
-func (s *stage) finish(have, wanted int, count *told.Text) {
-	s.done = have >= wanted
-	s.message = count.With(told.Params{"some": min(have, wanted), "all": wanted})
+// group is a stage that counts nodes.
+type group struct {
+	stage
+	wanted, have int
+	waits        told.Sentence // what the first machine waits for that is not there yet
+}
+
+func (g *group) add(m *live.Machine, there bool) {
+	switch {
+	case there:
+		g.have++
+		g.ended = latest(g.ended, since(m.NodeReady))
+	case g.waits.String() == "":
+		g.waits = waitOf(m)
+	}
+}
+
+func (g *group) finish(count *told.Text) stage {
+	g.done = g.have >= g.wanted
+	g.message = count.With(told.Params{"some": min(g.have, g.wanted), "all": g.wanted})
+	g.now = waitingFor(g.message, g.waits)
+	return g.stage
 }
 
 // available is the end of the way: everything is as the claim asks. The condition that tells of the control plane alone holds long before.
 func (w way) available(started time.Time) stage {
 	c := meta.FindStatusCondition(w.Claim.Status.Conditions, v1alpha1.ConditionUpToDate)
-	return stage{name: stepAvailable, done: isTrue(c), started: started, ended: since(c)}
+	return stage{name: stepAvailable, done: isTrue(c), started: started, ended: since(c), message: w.whole()}
 }
 
 func workersOf(spec *v1alpha1.ClusterClaimSpec) int {

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"kubehenge.dev/api/v1alpha1"
+	"kubehenge.dev/appliance/history"
 	"kubehenge.dev/appliance/live"
 	"kubehenge.dev/render"
 	"kubehenge.dev/render/permission"
@@ -18,6 +19,17 @@ type Git struct {
 	Overlay *render.Overlay
 	// Fleet is the Fleet that it is in.
 	Fleet *v1alpha1.FleetSpec
+	// Commits are those that touched it since it was made last, the newest first; only where its steps are told.
+	Commits []Commit
+}
+
+// Commit is one that touched a cluster.
+type Commit struct {
+	// Hash is its 40 digits, User who made it, Deed what it did to the cluster.
+	Hash, User string
+	Deed       history.Deed
+	// Applied is true once the agent has put it in force.
+	Applied bool
 }
 
 // Summarize is the line of one cluster. Claim is nil where there is none, or where nothing is known. Can is left out.

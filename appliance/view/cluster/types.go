@@ -105,7 +105,11 @@ type Step struct {
 	State   StepState  `json:"state"`
 	Started *time.Time `json:"started,omitempty"`
 	Ended   *time.Time `json:"ended,omitempty"`
-	Message string     `json:"message,omitempty"`
+	// Message is what came of it, what it waits for or what is to come.
+	Message string `json:"message,omitempty"`
+	// Commit is the one that was accepted, By who made it; only of the step that accepts one.
+	Commit string `json:"commit,omitempty"`
+	By     string `json:"by,omitempty"`
 	// Told are the codes of sentences, by field.
 	Told told.Fields `json:"told,omitempty"`
 }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"kubehenge.dev/agent/status"
+	"kubehenge.dev/appliance/live"
 	"kubehenge.dev/render/told"
 )
 
@@ -53,6 +54,14 @@ func waitsOf(s status.Standing) told.Sentence {
 		return t.With(nil)
 	}
 	return nodeTrouble.With(told.Params{"waits": t.With(nil), "trouble": s.Trouble})
+}
+
+// leavesOf is what happens to a machine that somebody has asked to go.
+func leavesOf(m *live.Machine) told.Sentence {
+	if m.Draining {
+		return nodeDrained.With(nil)
+	}
+	return nodeDeleted.With(nil)
 }
 
 // say sets phase and message.

@@ -214,6 +214,9 @@ export interface Step extends Told {
   started?: string;
   ended?: string;
   message?: string;
+  /** The commit that was accepted, and who made it. */
+  commit?: string;
+  by?: string;
 }
 
 export interface Node extends Told {

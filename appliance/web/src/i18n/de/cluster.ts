@@ -43,6 +43,7 @@ const texts: Same<typeof en> = {
   how: "Wie er entstand",
   stepOf: "Schritt {step} von {all}",
   stepsDone: { one: "{n} Schritt, fertig", other: "{n} Schritte, fertig" },
+  stepCommit: "Commit {commit} von {by}, geprüft und angewandt",
   stepDone: "Fertig: ",
   stepNow: "Jetzt: ",
   stepFailed: "Gescheitert: ",

@@ -42,6 +42,7 @@ export default {
   how: "How it came about",
   stepOf: "step {step} of {all}",
   stepsDone: { one: "{n} step, done", other: "{n} steps, done" },
+  stepCommit: "Commit {commit} by {by}, checked and applied",
   stepDone: "Done: ",
   stepNow: "Now: ",
   stepFailed: "Failed: ",
