@@ -3,8 +3,9 @@ import type { ClusterAnswer } from "@/api";
 import { Banner, Button, markOf, Said, Sha, Span, Time, toneOf, usePhaseWord } from "@/components";
 import { useSaid, useTexts } from "@/i18n";
 import { commitAddress } from "@/shell/addresses";
+import { tellsSince } from "./standing";
 
-/** One sentence that says what the cluster waits for or how it stands, since when, and what is on its way to it. Before a sentence in another language come phase and counts. */
+/** One sentence that says what the cluster waits for or how it stands, since when where the sentence does not say so itself, and what is on its way to it. Before a sentence in another language come phase and counts. */
 export function StatusBanner({ answer }: { answer: ClusterAnswer }) {
   const t = useTexts("cluster");
   const word = usePhaseWord();
@@ -15,9 +16,9 @@ export function StatusBanner({ answer }: { answer: ClusterAnswer }) {
   const help: ReactNode[] = [];
   if (stale !== undefined && cluster.phase !== "Unknown") {
     help.push(t.rich("staleThen", { time: <Time at={stale.since} form="clock" /> }));
-  } else if (since !== undefined) {
+  } else if (since !== undefined && !tellsSince(cluster.message)) {
     help.push(t.rich("since", { time: <Time at={since} />, span: <Span since={since} /> }));
-  } else if (cluster.phase === "Unknown" && stale === undefined) {
+  } else if (since === undefined && cluster.phase === "Unknown" && stale === undefined) {
     help.push(t("unknownNext"));
   }
   if (pending !== undefined) {
@@ -30,7 +31,7 @@ export function StatusBanner({ answer }: { answer: ClusterAnswer }) {
     <Banner
       tone={stale === undefined ? toneOf[mark] : "gone"}
       mark={mark}
-      help={help.map((h, i) => (
+      help={help.length > 0 && help.map((h, i) => (
         <Fragment key={i}>
           {i > 0 && " "}
           {h}

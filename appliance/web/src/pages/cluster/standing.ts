@@ -26,3 +26,8 @@ export function stepNumber(steps: Step[]): number | undefined {
   const at = steps.findIndex((s) => s.state === "current" || s.state === "failed");
   return at < 0 ? undefined : at + 1;
 }
+
+/** tellsSince tells whether the agent's sentence says itself since when it is so, or a part of it: "shop-1 waits for its boot since 14:32". */
+export function tellsSince(message: string): boolean {
+  return / since (\d{1,2} [A-Z][a-z]{2} )?\d{2}:\d{2}/.test(message);
+}
