@@ -30,7 +30,7 @@ export function Stones({ stones, stale }: { stones: readonly Stone[]; stale?: bo
   return (
     <ul className={cx(css.henge, counted && css.counted)} aria-label={t("fleet")}>
       {groups.map((g) => (
-        <li key={g.namespace} className={cx(css.trilith, css[`of${Math.min(g.stones.length, 4)}`])}>
+        <li key={g.namespace} className={cx(css.trilith, css[`of${Math.min(g.stones.length, 5)}`])}>
           <div className={css.lintel}>
             <span>{g.namespace}</span>
             {counted && <small>{g.stones.length}</small>}
