@@ -1,13 +1,14 @@
 import { Tabs } from "@base-ui/react/tabs";
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from "react";
-import { useChanges, useClusters, useTasks } from "@/api";
-import { Button, Count, Time } from "@/components";
+import { type Summary, useChanges, useClusters, useTasks } from "@/api";
+import { Button, Count, Time, usePhaseWord } from "@/components";
 import tabs from "@/components/Tabs/Tabs.module.css";
 import { useTexts } from "@/i18n";
 import { cx } from "@/styles/classes";
 import layout from "@/styles/layout.module.css";
 import { useKept } from "./kept";
-import { Commits, isRunning, Operations, operationsOf, Tasks } from "./LogTables";
+import { Commits, isRunning, Operations, Tasks, useStateWord } from "./LogTables";
+import { movingBy, operationsOf } from "./operations";
 import css from "./Log.module.css";
 
 const [lowest, first] = [60, 124];
@@ -17,7 +18,8 @@ export function Log({ folded, onToggle }: { folded: boolean; onToggle: () => voi
   const t = useTexts("shell");
   const [tab, setTab] = useState("commits");
   const [height, setHeight] = useKept("log.height", first);
-  const operations = operationsOf(useClusters().data?.clusters ?? []);
+  const clusters = useClusters().data?.clusters ?? [];
+  const operations = operationsOf(clusters);
   const tasks = useTasks().data ?? [];
   const running = tasks.filter(isRunning).length;
   const choose = (value: string) => {
@@ -34,7 +36,7 @@ export function Log({ folded, onToggle }: { folded: boolean; onToggle: () => voi
             <Tab value="operations" onChoose={choose} count={operations.length}>{t("operations")}</Tab>
             <Tab value="tasks" onChoose={choose} count={running}>{t("tasks")}</Tab>
           </Tabs.List>
-          {folded ? <Peek /> : <span className={layout.spring} />}
+          {folded ? <Peek clusters={clusters} /> : <span className={layout.spring} />}
           <Button variant="quiet" small icon={folded ? "up" : "down"} label={folded ? t("showLog") : t("hideLog")} aria-expanded={!folded} onClick={onToggle} />
         </div>
         <div className={css.body} ref={(body) => body?.style.setProperty("--height", `${height}px`)} data-scroll hidden={folded}>
@@ -56,16 +58,20 @@ function Tab({ value, count, onChoose, children }: { value: string; count?: numb
   );
 }
 
-/** The newest commit, while the log is folded. */
-function Peek() {
+/** The newest commit and how far it is, while the log is folded. */
+function Peek({ clusters }: { clusters: readonly Summary[] }) {
+  const t = useTexts("shell");
+  const phase = usePhaseWord();
+  const state = useStateWord();
   const change = useChanges().data?.changes[0];
+  if (!change) return <span className={layout.spring} />;
+  const moving = movingBy(change, clusters);
   return (
     <span className={cx(css.peek, layout.wide)}>
-      {change && (
-        <>
-          <Time at={change.time} form="log" /> {change.subject}
-        </>
-      )}
+      <Time at={change.time} form="log" />{" "}
+      {moving
+        ? t("peekMoves", { subject: change.subject, phase: phase(moving.phase), ready: moving.nodes.ready, wanted: moving.nodes.wanted })
+        : t("peek", { subject: change.subject, state: state(change) })}
     </span>
   );
 }

@@ -7,26 +7,27 @@ import css from "./Log.module.css";
 
 const marks: Readonly<Record<NonNullable<Change["state"]>, MarkKind>> = { applied: "running", waiting: "progress", refused: "error" };
 
+/** useStateWord says how far the agent is with a commit. */
+export function useStateWord(): (change: Change) => string {
+  const t = useTexts("shell");
+  const words = { applied: t("stateApplied"), waiting: t("stateWaiting"), refused: t("stateRefused") };
+  return (c) => (c.state && words[c.state]) ?? t("stateUnknown");
+}
+
 /** The newest commits that the person may see. */
 export function Commits() {
   const t = useTexts("shell");
   const { data, error } = useChanges();
-  const words = { applied: t("stateApplied"), waiting: t("stateWaiting"), refused: t("stateRefused") };
+  const word = useStateWord();
   const columns: Column<Change>[] = [
     { key: "time", head: t("time"), width: "fit", soft: true, cell: (c) => <Time at={c.time} form="log" /> },
     { key: "commit", head: t("commit"), width: "fit", show: "wide", cell: (c) => <Sha commit={c.commit} to={changeAddress(c)} /> },
     { key: "what", head: t("what"), width: "grow", cell: (c) => c.subject },
     { key: "by", head: t("by"), width: "fit", soft: true, show: "wide", cell: (c) => c.user ?? c.author },
-    { key: "state", head: t("state"), width: "fit", cell: (c) => <State kind={(c.state && marks[c.state]) ?? "stale"}>{(c.state && words[c.state]) ?? t("stateUnknown")}</State> },
+    { key: "state", head: t("state"), width: "fit", cell: (c) => <State kind={(c.state && marks[c.state]) ?? "stale"}>{word(c)}</State> },
   ];
   if (!data?.changes.length) return <None text={isApiError(error) ? undefined : data && t("noCommits")} />;
   return <Table label={t("commits")} rows={data.changes} rowKey={(c) => c.commit} columns={columns} dense />;
-}
-
-/** The clusters at which something is being done. */
-export function operationsOf(clusters: readonly Summary[]): Summary[] {
-  const still: readonly Summary["phase"][] = ["Running", "Deleted", "Unknown"];
-  return clusters.filter((c) => !still.includes(c.phase)).toSorted((a, b) => (b.since ?? "").localeCompare(a.since ?? ""));
 }
 
 /** What is being done, what it waits for, and for how long. */

@@ -65,6 +65,8 @@ const texts: Same<typeof en> = {
   for: "Dauer",
   node: "Knoten",
   task: "Aufgabe",
+  peek: "{subject}: {state}",
+  peekMoves: "{subject}: {phase}, {ready} von {wanted} Knoten bereit",
   stateApplied: "Angewendet",
   stateWaiting: "Wartet auf den Agenten",
   stateRefused: "Abgelehnt",

@@ -65,6 +65,8 @@ export default {
   for: "For",
   node: "Node",
   task: "Task",
+  peek: "{subject}: {state}",
+  peekMoves: "{subject}: {phase}, {ready} of {wanted} nodes ready",
   stateApplied: "Applied",
   stateWaiting: "Waits for the agent",
   stateRefused: "Refused",
