@@ -33,7 +33,7 @@ func TestLiveObjectsAreSeenAndFollowed(t *testing.T) {
 	got := w.model.Cluster(shop)
 	want := []*Machine{{Name: "shop-cp-1", Cluster: "shop", ControlPlane: true, Version: "v1.36.3", Joined: true,
 		NodeReady: &metav1.Condition{Type: clusterv1.MachineNodeReadyCondition, Status: metav1.ConditionTrue},
-		VM: &VM{Cluster: "shop", ID: 2041, Node: "pve2", Address: "10.0.40.51", Provisioned: &metav1.Condition{Type: vmProvisioned, Status: "False", Reason: "Cloning",
+		VM: &VM{Cluster: "shop", ID: 2041, Node: "pve2", Address: "10.0.40.51", CPU: 2, MemoryBytes: 4 << 30, DiskBytes: 40 << 30, Provisioned: &metav1.Condition{Type: vmProvisioned, Status: "False", Reason: "Cloning",
 			LastTransitionTime: metav1.NewTime(time.Date(2026, 11, 30, 12, 3, 0, 0, time.UTC))}}}}
 	if d := cmp.Diff(want, got.Machines, cmpopts.IgnoreUnexported(Machine{})); d != "" {
 		t.Error(d)

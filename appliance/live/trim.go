@@ -54,8 +54,13 @@ const vmProvisioned = "VirtualMachineProvisioned"
 
 func trimVM(u *unstructured.Unstructured) *VM {
 	vm := &VM{Cluster: clusterOf(u)}
-	id, _, _ := unstructured.NestedFieldNoCopy(u.Object, "spec", "virtualMachineID")
-	vm.ID = number(id)
+	field := func(path ...string) int {
+		value, _, _ := unstructured.NestedFieldNoCopy(u.Object, append([]string{"spec"}, path...)...)
+		return number(value)
+	}
+	vm.ID = field("virtualMachineID")
+	vm.CPU = int64(field("numCores") * max(1, field("numSockets")))
+	vm.MemoryBytes, vm.DiskBytes = int64(field("memoryMiB"))<<20, int64(field("disks", "bootVolume", "sizeGb"))<<30
 	vm.Node, _, _ = unstructured.NestedString(u.Object, "status", "proxmoxNode")
 	for _, a := range maps(u, "status", "addresses") {
 		if address, _ := a["address"].(string); vm.Address == "" && a["type"] == "InternalIP" {

@@ -95,6 +95,9 @@ type VM struct {
 	Node string
 	// Address is the VM's first internal address; empty before it has one.
 	Address string
+	// CPU, MemoryBytes and DiskBytes are how large it is to be; 0 where the provider is not told.
+	CPU                    int64
+	MemoryBytes, DiskBytes int64
 	// Provisioned is the condition VirtualMachineProvisioned, whose reason is the provider's state; nil before there is any.
 	Provisioned *metav1.Condition
 }

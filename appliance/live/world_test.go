@@ -175,7 +175,8 @@ func machine(cluster, name string) *clusterv1.Machine {
 
 func vm(cluster, name string, id int64) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{
-		"spec": map[string]any{"virtualMachineID": id},
+		"spec": map[string]any{"virtualMachineID": id, "numCores": int64(2), "numSockets": int64(1), "memoryMiB": int64(4096),
+			"disks": map[string]any{"bootVolume": map[string]any{"disk": "scsi0", "sizeGb": float64(40)}}},
 		"status": map[string]any{
 			"proxmoxNode": "pve2",
 			"addresses":   []any{map[string]any{"type": "Hostname", "address": name}, map[string]any{"type": "InternalIP", "address": "10.0.40.51"}},

@@ -18,7 +18,11 @@ func Describe(namespace, name string, git Git, of *live.Cluster, versions []stri
 	}
 	d.claim(git, of)
 	for _, m := range of.Machines {
-		d.NodesList = append(d.NodesList, nodeOf(m))
+		n := nodeOf(m)
+		if n.CPU == 0 && d.Spec != nil && git.Fleet != nil {
+			n.asAsked(plan.Pools(git.Fleet, d.Spec))
+		}
+		d.NodesList = append(d.NodesList, n)
 	}
 	for _, e := range of.Events {
 		d.Events = append(d.Events, Event{e.Time.UTC(), e.Type, e.Reason, e.Message, e.Kind + "/" + e.Name, e.Count})
@@ -55,6 +59,7 @@ func nodeOf(m *live.Machine) Node {
 	}
 	if vm := m.VM; vm != nil {
 		n.VMID, n.ProxmoxNode, n.Address = vm.ID, vm.Node, vm.Address
+		n.CPU, n.MemoryBytes, n.DiskBytes = vm.CPU, vm.MemoryBytes, vm.DiskBytes
 	}
 	stands := standingOf(m)
 	phase, message := stands.Stage, waitsOf(stands)
@@ -67,4 +72,13 @@ func nodeOf(m *live.Machine) Node {
 	}
 	n.say(phase, message)
 	return n
+}
+
+// asAsked says how large a machine without a VM is to be.
+func (n *Node) asAsked(pools []plan.Pool) {
+	for _, p := range pools {
+		if p.Name == n.Pool {
+			n.CPU, n.MemoryBytes, n.DiskBytes = p.Machine.CPU, p.Machine.MemoryBytes, p.Machine.DiskBytes
+		}
+	}
 }

@@ -69,6 +69,18 @@ func TestWhatGitWantsInAllIsCounted(t *testing.T) {
 	}
 }
 
+func TestANodeSaysHowLargeItIs(t *testing.T) {
+	const gi = 1 << 30
+	made := live.VM{ID: 2107, CPU: 4, MemoryBytes: 8 * gi, DiskBytes: 40 * gi}
+	machines := []*live.Machine{{Name: "shop-cp-1", ControlPlane: true, VM: &made}, {Name: "shop-w-1", Pool: "workers"}, {Name: "shop-x-1", Pool: "gone"}}
+	got := Describe("team-a", "shop", overlay(nil), &live.Cluster{Machines: machines}, nil)
+	for i, want := range []Node{{CPU: 4, MemoryBytes: 8 * gi, DiskBytes: 40 * gi}, {CPU: 2, MemoryBytes: 4 * gi, DiskBytes: 20 * gi}, {}} {
+		if n := got.NodesList[i]; n.CPU != want.CPU || n.MemoryBytes != want.MemoryBytes || n.DiskBytes != want.DiskBytes {
+			t.Errorf("%s has %d CPUs, %d of memory, %d of disk", n.Name, n.CPU, n.MemoryBytes, n.DiskBytes)
+		}
+	}
+}
+
 func TestANodeSaysHowFarItIs(t *testing.T) {
 	provisioning := func(reason, message string) *live.VM {
 		return &live.VM{ID: 2107, Node: "pve2", Provisioned: &metav1.Condition{Type: "VirtualMachineProvisioned", Status: "False", Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(at(8))}}

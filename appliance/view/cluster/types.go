@@ -129,8 +129,12 @@ type Node struct {
 	ProxmoxNode string      `json:"proxmoxNode,omitempty"`
 	Address     string      `json:"address,omitempty"`
 	Version     string      `json:"version,omitempty"`
-	Ready       bool        `json:"ready"`
-	Since       *time.Time  `json:"since,omitempty"`
+	// CPU counts virtual CPUs. They and MemoryBytes and DiskBytes are what the VM is made with, before there is one what its pool asks for; 0 where neither is known.
+	CPU         int64      `json:"cpu,omitempty"`
+	MemoryBytes int64      `json:"memoryBytes,omitempty"`
+	DiskBytes   int64      `json:"diskBytes,omitempty"`
+	Ready       bool       `json:"ready"`
+	Since       *time.Time `json:"since,omitempty"`
 	// Created is when the machine was made, Commit the commit that wanted it.
 	Created *time.Time `json:"created,omitempty"`
 	Commit  string     `json:"commit,omitempty"`

@@ -229,6 +229,9 @@ export interface Node extends Told {
   proxmoxNode?: string;
   address?: string;
   version?: string;
+  cpu?: number;
+  memoryBytes?: number;
+  diskBytes?: number;
   ready: boolean;
   since?: string;
   commit?: string;

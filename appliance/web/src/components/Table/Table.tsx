@@ -43,20 +43,22 @@ export interface TableProps<Row> {
   onSort?: (sort: Sort) => void;
   /** Smaller rows, as in the log. */
   dense?: boolean;
+  /** Less room between columns, where there are many; names break where they would not fit. */
+  close?: boolean;
 }
 
 /**
  * Rows and columns. Arrow keys go from row to row through their first links or buttons, "." opens the actions of a row: a button with data-row-actions. Above
  * 200 rows only those in sight are drawn, so it must stand in something that scrolls.
  */
-export function Table<Row>({ label, columns, rows, rowKey, tone, selected, sort, onSort, dense }: TableProps<Row>) {
+export function Table<Row>({ label, columns, rows, rowKey, tone, selected, sort, onSort, dense, close }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const list = useMemo(() => sorted(rows, columns, sort), [rows, columns, sort]);
   const shown = useWindow(body, list.length);
   const whole = shown.from === 0 && shown.to === list.length;
   const onKeyDown = (event: KeyboardEvent) => moveInRows(event, body.current, shown.scrollTo);
   return (
-    <table className={cx(css.table, dense && css.dense)} aria-label={label} aria-rowcount={whole ? undefined : list.length + 1}>
+    <table className={cx(css.table, dense && css.dense, close && css.close)} aria-label={label} aria-rowcount={whole ? undefined : list.length + 1}>
       <thead>
         <tr aria-rowindex={whole ? undefined : 1}>
           {columns.map((c) => (
