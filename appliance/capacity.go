@@ -5,11 +5,13 @@ import (
 	"kubehenge.dev/appliance/view/capacity"
 	"kubehenge.dev/appliance/view/fleet"
 	"kubehenge.dev/appliance/wire"
+	"kubehenge.dev/render/permission"
 )
 
 // showCapacity asks Proxmox VE as the person, so that it shows what it would show them itself.
 func showCapacity(r *request) (any, error) {
-	if _, err := r.look(); err != nil {
+	place, err := r.look()
+	if err != nil {
 		return nil, err
 	}
 	all, err := r.session.Proxmox.Capacity(r.Context())
@@ -24,8 +26,29 @@ func showCapacity(r *request) (any, error) {
 		}
 	}
 	v := capacity.New(all, clusters)
+	if v.Usage, err = r.usage(place); err != nil {
+		return nil, err
+	}
 	v.Networks, v.Stale = fleet.Networks(spec, r.state.Rendering.Overlays, r.s.live.Claims()), r.s.live.Stale()
 	return v, nil
+}
+
+// usage is what the clusters take that the person may see.
+func (r *request) usage(place permission.Place) ([]capacity.Usage, error) {
+	var seen []*v1alpha1.ClusterClaim
+	for _, o := range r.state.Rendering.Overlays {
+		if o.Claim == nil {
+			continue
+		}
+		sees, err := r.holder.Answer(r.Context(), place.See(o.Namespace, o.Name))
+		if err != nil {
+			return nil, err
+		}
+		if sees.OK {
+			seen = append(seen, o.Claim)
+		}
+	}
+	return capacity.UsageOf(&r.state.Rendering.Fleet.Spec, seen), nil
 }
 
 // mostTasks is how many tasks are shown at most.

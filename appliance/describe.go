@@ -43,7 +43,7 @@ var descriptions = map[string]description{
 	"GET /api/openid/callback": {"finishOpenID", "Where providers send browsers back to.", nil, redirect},
 
 	"GET /api/fleet":    {"getFleet", "What there is to choose from, how full networks are, and how far the agent is.", nil, fleet.Fleet{}},
-	"GET /api/capacity": {"getCapacity", "Nodes and storages as Proxmox VE shows them to the person, and networks.", nil, capacity.Capacity{}},
+	"GET /api/capacity": {"getCapacity", "Nodes and storages as Proxmox VE shows them to the person, networks, and what the clusters of each namespace take.", nil, capacity.Capacity{}},
 	"GET /api/tasks":    {"listTasks", "Proxmox VE's tasks that the person may see, the newest first.", nil, wire.Tasks{}},
 	"GET /api/events":   {"streamEvents", "What changed, as it changes, until the session ends.", nil, media{"text/event-stream", "Events named changed; their data says what to ask for again."}},
 

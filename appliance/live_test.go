@@ -191,6 +191,9 @@ func TestWhatProxmoxVEShowsIsShown(t *testing.T) {
 	if status != http.StatusOK || len(nodes) != 3 || len(storages) == 0 || nodes[0].(map[string]any)["memory"].(map[string]any)["totalBytes"] == float64(0) {
 		t.Errorf("%d %v", status, answer)
 	}
+	if usage, _ := answer["usage"].([]any); len(usage) == 0 || usage[0].(map[string]any)["memoryBytes"] == float64(0) {
+		t.Errorf("who uses it: %v", answer["usage"])
+	}
 	if status, answer := w.signedIn("alice@pve").call(http.MethodGet, "/api/capacity", nil); status != http.StatusOK || len(answer["storages"].([]any)) != 0 {
 		t.Errorf("alice, who may see no storage: %d %v", status, answer)
 	}

@@ -18,7 +18,9 @@ type Capacity struct {
 	Nodes    []Node          `json:"nodes"`
 	Storages []Storage       `json:"storages"`
 	Networks []fleet.Network `json:"networks"`
-	Stale    *live.Stale     `json:"stale,omitempty"`
+	// Usage is who uses how much, those with the most memory first.
+	Usage []Usage     `json:"usage"`
+	Stale *live.Stale `json:"stale,omitempty"`
 }
 
 // Node is one node of Proxmox VE. What the person may not see of it is 0.
@@ -70,9 +72,9 @@ func (c *Clusters) storageOf(m *proxmox.Machine) (string, bool) {
 	return cmp.Or(c.Storage[tag], c.Default), true
 }
 
-// New puts together what Proxmox VE lists. Networks and Stale are left out.
+// New puts together what Proxmox VE lists. Networks, Usage and Stale are left out.
 func New(all proxmox.Capacity, clusters Clusters) *Capacity {
-	v := &Capacity{Nodes: []Node{}, Storages: []Storage{}, Networks: []fleet.Network{}}
+	v := &Capacity{Nodes: []Node{}, Storages: []Storage{}, Networks: []fleet.Network{}, Usage: []Usage{}}
 	memory, disks := map[string]int64{}, map[[2]string]int64{}
 	for i := range all.Machines {
 		m := &all.Machines[i]

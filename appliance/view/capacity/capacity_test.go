@@ -28,7 +28,7 @@ func TestRoomIsPutTogetherFromWhatProxmoxVELists(t *testing.T) {
 	want := &Capacity{
 		Nodes:    []Node{{"pve1", true, CPU{8, 2}, Memory{128, 88, 8}}, {"pve2", false, CPU{}, Memory{0, 0, 4}}},
 		Storages: []Storage{{"local", "pve1", false, 90, 9, 40}, {"local", "pve2", false, 0, 0, 0}, {"shared", "", true, 600, 200, 40}},
-		Networks: []fleet.Network{},
+		Networks: []fleet.Network{}, Usage: []Usage{},
 	}
 	got := New(all, Clusters{WorkloadPool: "kubehenge", Storage: map[string]string{"web.other": "local"}, Default: "shared"})
 	if d := cmp.Diff(want, got); d != "" {

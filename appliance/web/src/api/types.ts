@@ -349,6 +349,8 @@ export interface Capacity {
   }[];
   storages: { name: string; node?: string; shared: boolean; totalBytes: number; usedBytes: number; kubehengeBytes: number }[];
   networks: Network[];
+  /** What the clusters of each namespace take, the most memory first. */
+  usage: ({ namespace: string; clusters: number } & Resources)[];
   stale?: Stale;
 }
 

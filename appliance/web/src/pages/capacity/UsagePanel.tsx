@@ -1,8 +1,10 @@
 import { Link } from "react-router";
+import type { Capacity } from "@/api";
 import { Bar, type Column, Panel, Table, useWords } from "@/components";
 import { useTexts } from "@/i18n";
 import { filterAddress } from "@/shell/addresses";
-import type { Usage } from "./usage";
+
+type Usage = Capacity["usage"][number];
 
 /** Which namespaces use how much, of the clusters that the person sees. */
 export function UsagePanel({ usage }: { usage: readonly Usage[] }) {

@@ -1,4 +1,4 @@
-import { type Capacity, useCapacity, useClusters, useFleet } from "@/api";
+import { type Capacity, useCapacity, useFleet } from "@/api";
 import { Failed, Page, Skeleton, useWords } from "@/components";
 import { useTexts } from "@/i18n";
 import { cx } from "@/styles/classes";
@@ -11,7 +11,6 @@ import { NetworkPanel } from "./NetworkPanel";
 import { isSeen } from "./parts";
 import { StoragePanel } from "./StoragePanel";
 import { UsagePanel } from "./UsagePanel";
-import { usageOf } from "./usage";
 
 /** What is used and what is free: memory, storage and addresses, and which namespaces use it. */
 export function Component() {
@@ -53,9 +52,6 @@ const few = 5;
 
 function Parts({ capacity }: { capacity: Capacity }) {
   const t = useTexts("capacity");
-  const clusters = useClusters().data?.clusters ?? [];
-  const fleet = useFleet().data;
-  const usage = usageOf(clusters, fleet?.sizes ?? []);
   return (
     <div className={layout.stack}>
       <div className={cx(layout.cols, layout.colsEven)}>
@@ -71,7 +67,7 @@ function Parts({ capacity }: { capacity: Capacity }) {
           ))}
         </div>
       )}
-      {usage.length > 0 && <UsagePanel usage={usage} />}
+      {capacity.usage.length > 0 && <UsagePanel usage={capacity.usage} />}
       <p className={cx(layout.soft, layout.small)}>{t("seeHint")}</p>
     </div>
   );
