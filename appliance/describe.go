@@ -7,6 +7,7 @@ import (
 	"kubehenge.dev/appliance/commit"
 	"kubehenge.dev/appliance/view/capacity"
 	"kubehenge.dev/appliance/view/change"
+	"kubehenge.dev/appliance/view/cluster"
 	"kubehenge.dev/appliance/view/fleet"
 	"kubehenge.dev/appliance/wire"
 )
@@ -51,6 +52,7 @@ var descriptions = map[string]description{
 	"POST /api/clusters":                               {"createCluster", "Create a cluster. An endpoint and ranges that are left out are chosen.", wire.NewCluster{}, commit.Result{}},
 	"POST /api/clusters/preview":                       {"previewCluster", "What creating a cluster would commit.", wire.NewCluster{}, wire.Preview{}},
 	"GET /api/clusters/{namespace}/{name}":             {"getCluster", "All that is shown of one cluster.", nil, wire.Cluster{}},
+	"GET /api/clusters/{namespace}/{name}/volumes":     {"listVolumes", "The volumes of a cluster, which die with it, as Proxmox VE shows them to the person, and why there may be more.", nil, cluster.Volumes{}},
 	"POST /api/clusters/{namespace}/{name}/change":     {"changeCluster", "Set fields of a cluster's claim.", wire.Change{}, commit.Result{}},
 	"POST /api/clusters/{namespace}/{name}/scale":      {"scaleCluster", "Change the number of nodes of the control plane or of a worker pool.", wire.Scale{}, commit.Result{}},
 	"POST /api/clusters/{namespace}/{name}/upgrade":    {"upgradeCluster", "Raise the Kubernetes version.", wire.Upgrade{}, commit.Result{}},

@@ -45,6 +45,7 @@ var routes = []route{
 	{http.MethodPost, "/api/clusters", signedIn, "VM.Allocate on the workload pool, Datastore.AllocateSpace, SDN.Use", createCluster},
 	{http.MethodPost, "/api/clusters/preview", signedIn, "", previewCluster},
 	{http.MethodGet, "/api/clusters/{namespace}/{name}", seesCluster, "", showCluster},
+	{http.MethodGet, "/api/clusters/{namespace}/{name}/volumes", seesCluster, "what Proxmox VE shows the person", listVolumes},
 	{http.MethodPost, "/api/clusters/{namespace}/{name}/change", seesCluster, "VM.Allocate on the cluster's pool", changeCluster},
 	{http.MethodPost, "/api/clusters/{namespace}/{name}/scale", seesCluster, "VM.Allocate on the cluster's pool", scaleCluster},
 	{http.MethodPost, "/api/clusters/{namespace}/{name}/upgrade", seesCluster, "VM.Allocate on the cluster's pool", upgradeCluster},

@@ -136,3 +136,14 @@ func TestTokensThatDoNotRead(t *testing.T) {
 		})
 	}
 }
+
+func TestLookingAtSomeStoragesAlone(t *testing.T) {
+	w := newWorld(t)
+	w.make(shop, "shared", "pve1", "pvc-a")
+	w.make(shop, "zfs", "pve2", "pvc-b")
+	w.online("pve3", false)
+	survey, err := LookAmong(w.ctx, w.as(shop), shop.OwnerVMID, []string{"shared"})
+	if err != nil || len(survey.Volumes) != 1 || survey.Volumes[0].Storage != "shared" || len(survey.Unseen) > 0 {
+		t.Errorf("%+v, %v", survey, err)
+	}
+}

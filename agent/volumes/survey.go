@@ -89,6 +89,15 @@ const imageContent = "images"
 // Look makes a survey of the disks of a VM, or of all for VMID 0. It takes one call for each shared storage, and one for
 // each node's local ones. The caller sees the disks of those VMs on which it has VM.Config.Disk.
 func Look(ctx context.Context, px Proxmox, vmid int) (Survey, error) {
+	return look(ctx, px, vmid, func(proxmox.Storage) bool { return true })
+}
+
+// LookAmong is Look at the storages of these names alone.
+func LookAmong(ctx context.Context, px Proxmox, vmid int, names []string) (Survey, error) {
+	return look(ctx, px, vmid, func(s proxmox.Storage) bool { return slices.Contains(names, s.Name) })
+}
+
+func look(ctx context.Context, px Proxmox, vmid int, at func(proxmox.Storage) bool) (Survey, error) {
 	nodes, err := px.Nodes().List(ctx)
 	if err != nil {
 		return Survey{}, err
@@ -97,6 +106,7 @@ func Look(ctx context.Context, px Proxmox, vmid int) (Survey, error) {
 	if err != nil {
 		return Survey{}, err
 	}
+	storages = slices.DeleteFunc(storages, func(s proxmox.Storage) bool { return !at(s) })
 	places, unseen := placesOf(storages, nodes)
 	survey := Survey{Unseen: unseen, Disabled: disabled(storages), Calls: 2}
 	for _, p := range places {

@@ -13,6 +13,7 @@ import (
 
 	"kubehenge.dev/appliance/client"
 	"kubehenge.dev/appliance/commit"
+	"kubehenge.dev/appliance/view/cluster"
 	"kubehenge.dev/appliance/wire"
 )
 
@@ -138,8 +139,13 @@ func (t *terms) confirm(cmd *cobra.Command, c *client.Client, id commit.Cluster)
 	if can := one.Cluster.Can["delete"]; !can.OK {
 		return &client.Error{Status: http.StatusForbidden, Failure: wire.Failure{Error: can.Reason, Missing: can.Missing}} // as the appliance would say
 	}
-	prompt := fmt.Sprintf("This deletes %s with its %d VMs and the volumes that it made. There is no way back.\nType the name of the cluster, %s, to delete it: ",
-		id, one.Cluster.Resources.VMs, id.Name)
+	volumes, err := c.Volumes(cmd.Context(), id)
+	if err != nil { // nobody has to know them to delete the cluster
+		volumes = &cluster.Volumes{Gaps: []cluster.Gap{{Message: err.Error()}}}
+	}
+	which, list := dying(volumes)
+	prompt := fmt.Sprintf("This deletes %s with its %d VMs and %s. There is no way back.\n%sType the name of the cluster, %s, to delete it: ",
+		id, one.Cluster.Resources.VMs, which, list, id.Name)
 	typed, err := t.ask(cmd.Context(), prompt, false)
 	if err != nil {
 		return err

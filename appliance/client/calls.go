@@ -7,6 +7,7 @@ import (
 
 	"kubehenge.dev/appliance/commit"
 	"kubehenge.dev/appliance/view/change"
+	"kubehenge.dev/appliance/view/cluster"
 	"kubehenge.dev/appliance/view/fleet"
 	"kubehenge.dev/appliance/wire"
 )
@@ -45,6 +46,11 @@ func (c *Client) Clusters(ctx context.Context) (*wire.Clusters, error) {
 // Cluster is one of them.
 func (c *Client) Cluster(ctx context.Context, cluster commit.Cluster) (*wire.Cluster, error) {
 	return call[wire.Cluster](ctx, c, http.MethodGet, path(cluster, ""), nil)
+}
+
+// Volumes are those of a cluster, as far as Proxmox VE shows them to the person.
+func (c *Client) Volumes(ctx context.Context, of commit.Cluster) (*cluster.Volumes, error) {
+	return call[cluster.Volumes](ctx, c, http.MethodGet, path(of, "/volumes"), nil)
 }
 
 // Preview is what Create would commit.

@@ -15,6 +15,9 @@ const (
 	VMAllocate    = "VM.Allocate"
 	SysModify     = "Sys.Modify"
 	AllocateSpace = "Datastore.AllocateSpace"
+	StorageAudit  = "Datastore.Audit"
+	StorageAll    = "Datastore.Allocate"
+	ConfigureDisk = "VM.Config.Disk"
 	SDNUse        = "SDN.Use"
 )
 

@@ -10,6 +10,7 @@ export const useRealms = () => useQuery(q.realmsQuery);
 export const useFleet = () => useQuery(q.fleetQuery);
 export const useClusters = () => useQuery(q.clustersQuery);
 export const useCluster = (namespace: string, name: string) => useQuery(q.clusterQuery(namespace, name));
+export const useVolumes = (namespace: string, name: string) => useQuery(q.volumesQuery(namespace, name));
 export const useChanges = (limit = 50) => useQuery(q.changesQuery(limit));
 export const useChange = (commit: string | undefined) => useQuery({ ...q.changeQuery(commit ?? ""), enabled: Boolean(commit) });
 /** The newest changes of a cluster; a larger limit keeps the shorter list on the page until the longer one is there. */

@@ -9,6 +9,7 @@ export const keys = {
   fleet: ["fleet"],
   clusters: ["clusters"],
   cluster: (namespace: string, name: string) => ["clusters", namespace, name],
+  volumes: (namespace: string, name: string) => ["volumes", namespace, name],
   changes: (limit: number) => ["changes", "all", limit],
   change: (commit: string) => ["changes", "one", commit],
   clusterChanges: (namespace: string, name: string, limit: number) => ["changes", "of", namespace, name, limit],
@@ -60,6 +61,15 @@ export const clustersQuery = queryOptions({ queryKey: keys.clusters, queryFn: ({
 
 export const clusterQuery = (namespace: string, name: string) =>
   queryOptions({ queryKey: keys.cluster(namespace, name), queryFn: ({ signal }) => get<T.ClusterAnswer>(clusterPath(namespace, name), signal) });
+
+/** What Proxmox VE is asked for anew each time, so only where it is needed. */
+export const volumesQuery = (namespace: string, name: string) =>
+  queryOptions({
+    queryKey: keys.volumes(namespace, name),
+    staleTime: 60_000,
+    retry: false,
+    queryFn: ({ signal }) => get<T.Volumes>(`${clusterPath(namespace, name)}/volumes`, signal),
+  });
 
 export const changesQuery = (limit: number) =>
   queryOptions({ queryKey: keys.changes(limit), queryFn: ({ signal }) => get<T.ChangesAnswer>(`/api/changes?limit=${limit}`, signal) });

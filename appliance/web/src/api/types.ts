@@ -272,6 +272,14 @@ export interface Detail extends Summary {
   upgrades?: string[];
 }
 
+/** A cluster's volumes, which die with it, as far as Proxmox VE shows them to the person. */
+export interface Volumes {
+  volumes: { id: string; node?: string; sizeBytes: number }[];
+  sizeBytes: number;
+  /** Why there may be more. */
+  gaps?: ({ message: string } & Told)[];
+}
+
 export interface ClustersAnswer {
   commit: string;
   agent?: Agent;

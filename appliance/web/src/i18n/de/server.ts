@@ -176,6 +176,12 @@ const texts: Same<typeof en> = {
   "version-lowered": "lässt sich nicht von {from} auf {to} senken",
   "version-of-class": "die Klasse {class} nimmt {from} bis {to}, nicht {version}",
   vms: { one: "{n} VM", other: "{n} VMs" },
+  "volumes-away": "Proxmox VE ist gerade nicht danach zu fragen",
+  "volumes-disabled": "abgeschaltet, so dass nichts davon zu sehen ist: Speicher {storages}",
+  "volumes-late": "Proxmox VE braucht zu lange, sie aufzuzählen",
+  "volumes-offline": "was auf {nodes} liegt, ist gerade nicht zu sehen",
+  "volumes-unlisted": "gerade nicht aufzuzählen: {places}",
+  "volumes-unowned": "welcher VM die Volumes des Clusters gehören, ist hier gerade nicht bekannt",
   "worker-count": "muss zwischen 0 und 500 sein, ist {is}",
   "workers-and-pools": "nicht zusammen mit pools",
 };

@@ -171,6 +171,12 @@ export default {
   "version-lowered": "cannot be lowered from {from} to {to}",
   "version-of-class": "class {class} takes {from} to {to}, not {version}",
   "vms": { one: "{n} VM", other: "{n} VMs" },
+  "volumes-away": "Proxmox VE cannot be asked for them now",
+  "volumes-disabled": "switched off, so that nothing is seen there: storage {storages}",
+  "volumes-late": "Proxmox VE takes too long to list them",
+  "volumes-offline": "what is on {nodes} cannot be seen now",
+  "volumes-unlisted": "not to be listed now: {places}",
+  "volumes-unowned": "which VM owns the cluster's volumes is not known here now",
   "worker-count": "must be 0 to 500, is {is}",
   "workers-and-pools": "not together with pools",
 } as const satisfies Section;

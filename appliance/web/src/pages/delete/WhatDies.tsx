@@ -1,13 +1,15 @@
+import type { ReactNode } from "react";
 import type { Detail } from "@/api";
 import { Panel, Table, useWords } from "@/components";
 import { useTexts } from "@/i18n";
 import layout from "@/styles/layout.module.css";
 import { useClusterPool, userOf } from "../cluster/pool";
+import { useVolumesRow } from "./useVolumesRow";
 
-interface Row {
+export interface Row {
   key: string;
   what: string;
-  detail: string;
+  detail: ReactNode;
   size: string;
 }
 
@@ -26,7 +28,7 @@ export function WhatDies({ cluster }: { cluster: Detail }) {
       detail: placed.length === 0 ? t("noVMs") : say.list(placed),
       size: cluster.resources === undefined ? "" : say.bytes(cluster.resources.diskBytes),
     },
-    { key: "volumes", what: t("volumes"), detail: t("volumesText"), size: "" },
+    useVolumesRow(cluster),
     { key: "user", what: t("user"), detail: t("userText", { user: userOf(cluster), pool: pool.replace(/^\/pool\//, "") }), size: "" },
   ];
   return (
