@@ -36,8 +36,8 @@ func (p *parts) addSync(ctx context.Context) error {
 	src := newSource(ctx, repo, p.options, last)
 	*p.intake = sync.Intake{
 		Client: mgr.GetClient(), Source: src, Renderer: render.New(), Store: p.store, Clock: p.clock,
-		Tree:        func(commit string) (render.Tree, error) { return repo.Tree(commit) },
-		LastApplied: last.commit, Taken: p.metrics.taken,
+		Tree:     func(commit string) (render.Tree, error) { return repo.Tree(commit) },
+		Creators: src.Creators, LastApplied: last.commit, Taken: p.metrics.taken,
 	}
 	fleet := &sync.FleetReconciler{Client: mgr.GetClient(), Direct: mgr.GetAPIReader(), Store: p.store, Intake: p.intake}
 	if err := sync.Setup(ctx, mgr, p.reconciler, fleet, p.intake); err != nil {

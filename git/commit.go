@@ -39,6 +39,21 @@ func (c *Commit) Subject() string {
 	return subject
 }
 
+// userTrailer begins the line of a message, a commit's or a word's, that says for whom the server made or took it.
+const userTrailer = "Kubehenge-User: "
+
+// User is for whom the server made a commit, as its message says; empty for one that it did not make. No push to the server may say so.
+func (c *Commit) User() string { return userIn(c.Message) }
+
+func userIn(message string) (user string) {
+	for line := range strings.Lines(message) {
+		if is, says := strings.CutPrefix(line, userTrailer); says {
+			user = strings.TrimSpace(is)
+		}
+	}
+	return user
+}
+
 // Commit reads one commit by its 40 digits.
 func (r *Repository) Commit(sha string) (*Commit, error) {
 	h, err := parseHash(sha)

@@ -99,24 +99,17 @@ func parseVouch(content []byte) (*Vouch, error) {
 	if lines[0] != "object "+v.Commit || !plumbing.IsHash(v.Commit) || lines[1] != "type commit" || lines[2] != "tag "+vouchName(v.Commit) || !isTagger {
 		return nil, ErrMalformed
 	}
-	for line := range strings.Lines(message) {
-		if user, says := strings.CutPrefix(line, vouchUser); says {
-			v.User = strings.TrimSpace(user)
-		}
-	}
+	v.User = userIn(message)
 	var err error
 	v.By, err = parsePerson(tagger)
 	return v, err
 }
 
-// vouchUser begins the line of a word's message that says who pushed.
-const vouchUser = "Kubehenge-User: "
-
 // encodeVouch is parseVouch's inverse.
 func encodeVouch(commit, user string, by Person, signer ssh.Signer) ([]byte, error) {
 	content := fmt.Sprintf("object %s\ntype commit\ntag %s\ntagger %s\n\nChecked\n", commit, vouchName(commit), by)
 	if user != "" {
-		content += "\n" + vouchUser + user + "\n"
+		content += "\n" + userTrailer + user + "\n"
 	}
 	armored, err := sign(signer, []byte(content))
 	if err != nil {

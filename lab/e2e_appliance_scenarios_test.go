@@ -42,6 +42,9 @@ func askedForComesUp(t *testing.T, w *officeWorld) {
 	if by := c.git(t, "log", "-1", "--format=%an <%ae> %(trailers:key=Kubehenge-User)"); !strings.Contains(by, "root@pam <root@pam> Kubehenge-User: root@pam") {
 		t.Errorf("the commit is by %s", by)
 	}
+	if by := w.cluster(t, officeNamespace, officeName).Annotations[v1alpha1.CreatedByAnnotation]; by != lab.Administrator.User {
+		t.Errorf("the Cluster says that it was made by %q", by)
+	}
 }
 
 // phase is empty when the appliance shows the cluster in this phase.

@@ -53,6 +53,9 @@ func pushedOverlayRuns(t *testing.T, w *world) {
 	if got := w.claim(t, "team-a", "shop").Status.ObservedRevision; got != commit {
 		t.Errorf("observedRevision is %s, not %s", got, commit)
 	}
+	if by := w.cluster(t, "team-a", "shop").Annotations[v1alpha1.CreatedByAnnotation]; by != "alice@example.org" {
+		t.Errorf("the Cluster says that it was made by %q", by)
+	}
 }
 
 func kubeconfigWorks(t *testing.T, w *world) {

@@ -19,6 +19,7 @@ type Repository interface {
 	Tree(sha string) (*git.Tree, error)
 	Descends(ctx context.Context, newer, older string) (bool, error)
 	Vouch(tip string) (*git.Vouch, error)
+	Origins(ctx context.Context, start string, folders []string, most int) (map[string]*git.Commit, error)
 }
 
 // Options of a Source. The zero value polls each minute and accepts unsigned commits.

@@ -27,6 +27,8 @@ type Wanted struct {
 	Need render.Need
 	// Commit is the commit that brought these bytes, as far as this process has seen; the live object knows better.
 	Commit string
+	// Creator is who made the overlay; empty where it is not known, or the live claim says it.
+	Creator string
 	// Problem is why the overlay at the tip does not render; the rest is then the last good version.
 	Problem string
 }

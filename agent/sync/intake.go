@@ -39,6 +39,8 @@ type Intake struct {
 	Renderer Renderer
 	// Tree gives the tree of an earlier commit, to resume from the last good one; nil resumes from none.
 	Tree func(commit string) (render.Tree, error)
+	// Creators tells who made folders that a commit holds, by folder; applied is the commit in force before. Nil knows nobody.
+	Creators func(ctx context.Context, commit, applied string, folders []string) (map[string]string, error)
 	// LastApplied is the commit that an earlier run took over; empty for none.
 	LastApplied func(ctx context.Context) string
 	// Store is where the desired state goes.
@@ -127,6 +129,7 @@ func (i *Intake) consider(ctx context.Context, commit, signedBy string, tree ren
 	}
 	prev := i.Store.Get()
 	next := newDesired(prev, rendering, commit, signedBy, live)
+	i.nameCreators(ctx, prev, next, live)
 	i.Store.set(next)
 	keys := wake(prev, next, live)
 	log.FromContext(ctx).Info("Took over a commit", "commit", commit, "overlays", len(rendering.Overlays), "changed", len(keys),

@@ -83,6 +83,9 @@ func (s *scope) stamped(o *unstructured.Unstructured) *unstructured.Unstructured
 	}
 	annotations[v1alpha1.RevisionAnnotation] = s.revision
 	annotations[apply.DigestAnnotation] = s.wanted.Digest
+	if by := s.creator(); by != "" && (o.GetKind() == "ClusterClaim" || o.GetKind() == "Cluster") {
+		annotations[v1alpha1.CreatedByAnnotation] = by
+	}
 	o.SetAnnotations(annotations)
 	return o
 }

@@ -15,6 +15,7 @@ import (
 // +kubebuilder:printcolumn:name="Nodes",type=string,JSONPath=`.status.nodes.summary`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Since",type=date,JSONPath=`.status.since`
+// +kubebuilder:printcolumn:name="Made By",type=string,priority=1,JSONPath=`.metadata.annotations.kubehenge\.dev/created-by`
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.message`
 type ClusterClaim struct {
 	metav1.TypeMeta   `json:",inline"`

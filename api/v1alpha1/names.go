@@ -11,6 +11,9 @@ const (
 
 	// RevisionAnnotation carries the commit that last changed an applied object's rendered bytes.
 	RevisionAnnotation = "kubehenge.dev/revision"
+	// CreatedByAnnotation on a ClusterClaim and its Cluster names who made the cluster: the user of Proxmox VE for whom the appliance committed it or who
+	// pushed it there, or else the e-mail address of the commit's author.
+	CreatedByAnnotation = "kubehenge.dev/created-by"
 	// ClaimLabel marks every object applied for a claim with the claim's name.
 	ClaimLabel = "kubehenge.dev/claim"
 	// ClassLabel marks the objects of a class revision with its name.

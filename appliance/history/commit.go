@@ -67,18 +67,9 @@ func (c *Commit) Touched(cluster Cluster) (t Touch, ok bool) {
 	return c.Touches[i], true
 }
 
-// trailer begins the line in which the appliance says whom a commit was made for. No push may contain one.
-const trailer = "Kubehenge-User: "
-
 // story is what a commit says of itself; the user is empty where it names none.
 func story(c *git.Commit) *Commit {
-	s := &Commit{Hash: c.Hash, Parents: c.Parents, Subject: c.Subject(), Author: c.Author.Name, Time: c.Author.When.UTC()}
-	for line := range strings.Lines(c.Message) {
-		if user, ok := strings.CutPrefix(line, trailer); ok {
-			s.User = strings.TrimSpace(user)
-		}
-	}
-	return s
+	return &Commit{Hash: c.Hash, Parents: c.Parents, Subject: c.Subject(), Author: c.Author.Name, User: c.User(), Time: c.Author.When.UTC()}
 }
 
 // Body is a commit's message without its subject and without the appliance's own lines.
