@@ -29,8 +29,6 @@ type guest struct {
 	listed bool
 }
 
-func (g guest) stopped() bool { return g.listed && g.Status == "stopped" }
-
 // ailments are asked in this order; the first that is seen counts. They concern machines that have not joined and
 // that nobody deletes. Proxmox VE's list is up to twenty seconds old, so that what it alone says must last a minute.
 var ailments = []ailment{
@@ -92,6 +90,8 @@ var ailments = []ailment{
 		return fmt.Sprintf("has run for %d minutes without joining: its console tells more", int(joinLimit.Minutes()))
 	}},
 }
+
+func (g guest) stopped() bool { return g.listed && g.Status == "stopped" }
 
 // started is true once the provider has started the VM.
 func started(m *machines.Machine) bool {
