@@ -38,7 +38,7 @@ function Result({ event }: { event: AuditEvent }) {
   const t = useTexts("audit");
   return (
     <>
-      {event.commit !== undefined && event.commit !== "" && <Sha commit={event.commit} to={commitAddress(event.commit)} />} {event.detail}
+      {event.commit !== undefined && event.commit !== "" && <Sha commit={event.commit} to={commitAddress(event.commit)} />} {event.detail}{" "}
       {event.refused && <span className={css.refused}>{t.rich("refusedWhy", { reason: <English>{asSentence(event.refused)}</English> })}</span>}
       <span className={`${layout.sub} ${layout.narrow}`}>
         {[event.user ?? t("nobody"), event.from, t.maybe(`what-${event.what}`) ?? event.what, event.on].filter(Boolean).join(" · ")}
