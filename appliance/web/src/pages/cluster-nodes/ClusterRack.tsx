@@ -1,7 +1,7 @@
 import { type Node, useCapacity } from "@/api";
 import { Rack, Said, useWords } from "@/components";
 import { useTexts } from "@/i18n";
-import { rackOf, shortName } from "./rack";
+import { freeOf, rackOf, shortName } from "./rack";
 
 /** Where a cluster's VMs are, a column a Proxmox VE node, with the memory that is free there as far as the person may see it. */
 export function ClusterRack({ cluster, nodes }: { cluster: string; nodes: readonly Node[] }) {
@@ -9,8 +9,8 @@ export function ClusterRack({ cluster, nodes }: { cluster: string; nodes: readon
   const say = useWords();
   const known = useCapacity().data?.nodes;
   const note = (name: string) => {
-    const memory = known?.find((n) => n.name === name)?.memory;
-    return memory === undefined ? undefined : t("free", { free: say.bytes(memory.totalBytes - memory.usedBytes) });
+    const free = freeOf(known?.find((n) => n.name === name)?.memory);
+    return free === undefined ? undefined : t("free", { free: say.bytes(free) });
   };
   return (
     <Rack

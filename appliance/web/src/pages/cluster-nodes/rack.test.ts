@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Node } from "@/api/types";
-import { rackOf, shortName, worstLoss } from "./rack";
+import { freeOf, rackOf, shortName, worstLoss } from "./rack";
 
 const node = (name: string, role: Node["role"], proxmoxNode?: string): Node => ({ name, role, proxmoxNode, phase: "Running", ready: true });
 
@@ -30,4 +30,11 @@ test("the loss of a node is told once all places are known", () => {
 test("a node's name loses its cluster's", () => {
   expect(shortName("shop", "shop-cp-1")).toBe("cp-1");
   expect(shortName("shop", "other-cp-1")).toBe("other-cp-1");
+});
+
+test("how much memory is free is told where it is known", () => {
+  expect(freeOf({ totalBytes: 8, usedBytes: 3 })).toBe(5);
+  expect(freeOf({ totalBytes: 8, usedBytes: 8 })).toBe(0);
+  expect(freeOf({ totalBytes: 0, usedBytes: 0 })).toBeUndefined();
+  expect(freeOf(undefined)).toBeUndefined();
 });

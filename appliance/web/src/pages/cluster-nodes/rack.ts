@@ -24,6 +24,11 @@ export function shortName(cluster: string, node: string): string {
   return node.startsWith(`${cluster}-`) ? node.slice(cluster.length + 1) : node;
 }
 
+/** freeOf is how much memory is free, in bytes; undefined where the person may not see how much there is. */
+export function freeOf(memory: { totalBytes: number; usedBytes: number } | undefined): number | undefined {
+  return memory === undefined || memory.totalBytes === 0 ? undefined : memory.totalBytes - memory.usedBytes;
+}
+
 /** Loss is what the loss of one Proxmox VE node takes from a cluster in the worst case. */
 export interface Loss {
   controlPlane: number;
