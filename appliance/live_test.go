@@ -311,3 +311,20 @@ func (l *written) Write(b []byte) (int, error) {
 }
 
 func (l *written) Flush() {}
+
+func TestWhatClustersTakeIsCountedOfThoseThatOneSees(t *testing.T) {
+	w := newWorld(t)
+	for user, want := range map[string]int{"alice@pve": 1, "bob@pve": 2, "root@pam": 2} {
+		status, answer := w.signedIn(user).call(http.MethodGet, "/api/capacity", nil)
+		if status != http.StatusOK {
+			t.Fatal(status, answer)
+		}
+		counted := 0
+		for _, u := range answer["usage"].([]any) {
+			counted += int(u.(map[string]any)["clusters"].(float64))
+		}
+		if counted != want {
+			t.Errorf("%s is told of %d clusters, not %d: %v", user, counted, want, answer["usage"])
+		}
+	}
+}

@@ -75,3 +75,16 @@ func TestWhoMadeAClusterThatNobodyCouldTellIsLookedForByTheNextAgent(t *testing.
 	w.settle()
 	w.wantCreator("alice@pve")
 }
+
+func TestWhoMadeAClusterIsKnownStillWhenAnotherCommitComesBeforeItIsApplied(t *testing.T) {
+	w := newWorld(t)
+	c := &creators{by: map[string]string{"clusters/team-a/shop": "alice@pve"}}
+	w.intake.Creators = c.tell
+	w.shop()
+	w.push()
+	c.by = nil // the folder did not come with this one
+	w.shop("nodes: [pve1]")
+	w.push()
+	w.settle()
+	w.wantCreator("alice@pve")
+}
